@@ -1,0 +1,151 @@
+"""The e-graph in memory: classes of e-nodes in a compact form that the search reads.
+
+An e-node is an operator, its attributes and the ids of its child classes. The operators and the attributes they carry:
+
+=============  ====================================  ==============================================
+operator       attrs                                 children
+=============  ====================================  ==============================================
+``input``      ``(index,)``                          none; a function argument
+``const``      ``(key,)``                            none; ``EGraph.constants[key]`` holds the value
+``iota``       ``(dim,)``                            none; shape is the class's shape
+``unary``      ``(name,)``                           x; names as in ``dialects/op_table.py``
+``binary``     ``(name,)``                           a, b; comparisons are ``cmp.lt`` and so on
+``select``     ``()``                                condition, a, b
+``cast``       ``(element,)``                        x; only casts that change the value (``f32`` from ``i1`` …)
+``matmul``     ``()``                                a, b; tensor level: never part of an executable program
+``tilematmul`` ``()``                                a, b
+``reduce``     ``(reducer, dim)``                    x; over a dimension, inside each tile
+``preduce``    ``(reducer, axis)``                   x; over a parallel axis: a loop in a kernel
+``rolling``    ``(reducer_id, axis)``                inputs…; a tuple; ``EGraph.reducers[reducer_id]``
+``get``        ``(index,)``                          tuple
+``transpose``  ``perm``                              x
+``reshape``    ``shape``                             x
+``expand``     ``shape``                             x
+``slice``      ``(dim, start, stop, step)``          x
+``concat``     ``(dim,)``                            a, b
+``view``       ``(dim, axis)``                       x; partition of ``dim``, or replicate for ``dim == -1``
+``combine``    ``(dim, axis)``                       x
+``collect``    ``(axis,)``                           x
+=============  ====================================  ==============================================
+
+Axes are numbered in the order of their names, so "sorted by axis" is the same order everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+PARTIAL = -2
+REPLICATE = -1
+
+
+class ENode(NamedTuple):
+    """One e-node: ``op`` with its attributes over child class ids."""
+
+    op: str
+    attrs: tuple[str | int, ...]
+    children: tuple[int, ...]
+
+
+class Axis(NamedTuple):
+    """A parallel axis: it cuts a dimension of ``extent`` elements of the dimension group ``group``."""
+
+    name: str
+    extent: int
+    group: int
+
+
+@dataclass(frozen=True)
+class ClassType:
+    """Type of every e-node of a class.
+
+    ``shape`` is the logical shape; ``state`` maps an axis number to the dimension it partitions, to ``REPLICATE`` or to
+    ``PARTIAL``; ``groups`` gives the dimension group of each dimension (-1 for size 1); ``element`` is the element type at which the
+    class is computed (``f32`` for every float in programs without f64, else ``i1``, ``i32``, ``i64`` …);
+    ``wide`` and ``narrow`` are the widest and narrowest storage type that the original program gives to this value (``None`` if the
+    value does not occur there): a stored value is written as ``wide``, a matrix-product operand may be narrowed to ``narrow``.
+    """
+
+    shape: tuple[int, ...]
+    state: tuple[tuple[int, int], ...]
+    groups: tuple[int, ...]
+    element: str
+    wide: str | None = None
+    narrow: str | None = None
+
+    @property
+    def is_stored_form(self) -> bool:
+        """True for a value with no parallel axes."""
+        return not self.state
+
+
+@dataclass(frozen=True)
+class Reducer:
+    """A derived reducer: the loop body of a rolling reduction, elementwise in the tile.
+
+    The first field is the producer (``producer`` of its input 0 reduced over tile dimension ``dim``); each consumer has a contribution
+    and a repair. ``consumers`` holds, for each further field, a :class:`Consumer`.
+    """
+
+    name: str
+    producer: str
+    dim: int
+    consumers: tuple[Consumer, ...]
+    certificate: str
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """One consumer field of a rolling reduction.
+
+    ``kind`` is ``reduce`` (``reducer`` over ``dim`` of the contribution), or ``tilematmul`` with the contribution as operand
+    ``operand`` (0 or 1) and input ``other`` as the other operand. ``contribution`` is an elementwise expression tree over
+    ``("input", i)``, ``("state",)`` (the producer's value) and ``(op, attrs, args…)``; ``repair`` is the factor or summand as a
+    tree over ``("old",)`` and ``("new",)`` with ``mode`` ``mul`` or ``add``. ``at_identity`` is what the unfused program computes for a row whose producer
+    stays at its identity (``nan`` for softmax).
+    """
+
+    kind: str
+    reducer: str
+    dim: int
+    operand: int
+    other: int
+    contribution: tuple[object, ...]
+    repair: tuple[object, ...]
+    mode: str
+    at_identity: float
+
+
+@dataclass
+class EGraph:
+    """A saturated (or limited) e-graph: the input of extraction.
+
+    ``nodes[c]`` are the e-nodes of class ``c``, ``types[c]`` its type, ``roots`` the classes of the function results in order.
+    ``inputs`` are ``(name, shape, storage element)`` of the arguments; ``constants[key]`` is ``(element, shape, values)`` where ``values`` is a
+    flat tuple (one entry for a splat).
+    """
+
+    nodes: dict[int, list[ENode]]
+    types: dict[int, ClassType]
+    roots: list[int]
+    axes: list[Axis]
+    inputs: list[tuple[str, tuple[int, ...], str]]
+    constants: dict[str, tuple[str, tuple[int, ...], tuple[float | int, ...]]] = field(default_factory=lambda: {})
+    reducers: dict[str, Reducer] = field(default_factory=lambda: {})
+    root_elements: list[str] = field(default_factory=lambda: [])
+    numerics: str = "real"
+    locations: dict[int, str] = field(default_factory=lambda: {})
+    names: dict[int, str] = field(default_factory=lambda: {})
+
+    def __iter__(self) -> Iterator[tuple[int, list[ENode]]]:
+        return iter(self.nodes.items())
+
+    @property
+    def num_nodes(self) -> int:
+        return sum(len(v) for v in self.nodes.values())
+
+    def state(self, class_id: int) -> dict[int, int]:
+        """State of a class as a dictionary from axis number to dimension, REPLICATE or PARTIAL."""
+        return dict(self.types[class_id].state)
