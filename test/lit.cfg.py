@@ -14,7 +14,7 @@ lit_config: lit.LitConfig.LitConfig
 root = Path(__file__).parent.parent
 
 config.name = "EquiForge"
-config.test_format = lit.formats.ShTest(execute_external=True)
+config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["unit", "cases", "Inputs"]
 config.test_source_root = str(Path(__file__).parent)
