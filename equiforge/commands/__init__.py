@@ -1,0 +1,1 @@
+"""What the subcommands of ``equiforge`` do; ``equiforge.cli`` holds their options."""

@@ -1,0 +1,52 @@
+"""The tables that the commands print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from equiforge.pipeline import Result
+
+
+def human_count(value: float, unit: str) -> str:
+    """``human_count(67_130_000, "B")`` is ``67.1 MB``: three digits and a decimal prefix."""
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}".rstrip()
+
+
+def human_time(us: float | None) -> str:
+    """Microseconds with three digits, a dash for unknown."""
+    return "–" if us is None else f"{us:.3g} µs"
+
+
+def candidates_table(result: Result, title: str) -> Table:
+    """One row a candidate, the best one marked; a rejected candidate says why."""
+    table = Table(title=title, title_justify="left")
+    table.add_column("id")
+    for name in ("kernels", "launches", "bytes", "flops", "bound", "estimate", "error"):
+        table.add_column(name, justify="right")
+    table.add_column("validated")
+    for row in result.candidates:
+        best = result.best is not None and row.id == result.best.id
+        if row.rejected:
+            verdict = f"[red]rejected: {escape(row.rejected)}"
+        else:
+            verdict = "[green]yes" if row.validated else "no"
+        table.add_row(
+            f"{row.id} *" if best else str(row.id),
+            str(row.kernels),
+            str(row.launches),
+            human_count(row.bytes, "B"),
+            human_count(row.flops, "F"),
+            human_time(row.lower_bound_us),
+            human_time(row.estimate_us),
+            "–" if row.error_rel_l2 is None else f"{row.error_rel_l2:.1e}",
+            verdict,
+            style="bold" if best else None,
+        )
+    return table
