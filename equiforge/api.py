@@ -1,0 +1,154 @@
+"""The Python API: ``equiforge.optimize(model, example_inputs)`` returns a callable that runs the best kernels."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from equiforge.errors import EquiforgeError, ProgramError
+
+if TYPE_CHECKING:
+    from equiforge.frontend.program import Program
+    from equiforge.pipeline import CandidateRow, Result
+
+
+class OptimizedModule:
+    """Runs the best kernels found for a module, on inputs of the shapes and dtypes of the example.
+
+    ``candidates`` are the rows of the report, the best included; ``source`` is the emitted Triton module, a
+    standalone Python file with ``run(*inputs, *parameters)``; ``report`` is what ``equiforge optimize --json``
+    writes. Results carry no autograd graph. Parameters are read at each call: in-place changes to them count.
+    """
+
+    def __init__(self, program: Program, result: Result, example_inputs: Sequence[Any], interpret: bool):
+        self._program = program
+        self._result = result
+        self._interpret = interpret
+        self._example_leaves, self._example_spec = pytree.tree_flatten(tuple(example_inputs))
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._loaded: ModuleType | None = None
+
+    @property
+    def candidates(self) -> list[CandidateRow]:
+        """The candidates of the search, as in the report."""
+        return self._result.candidates
+
+    @property
+    def source(self) -> str:
+        """The text of the best module."""
+        return self._result.source
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report, as ``equiforge optimize --json`` writes it."""
+        return self._result.to_json()
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Runs the kernels; takes and returns what the module's ``forward`` does.
+
+        Raises EquiforgeError when an input differs from the example in structure, shape, dtype or device kind.
+        """
+        arguments = [*self._tensors_of(inputs), *self._program.example_args[self._program.num_user_inputs :]]
+        with torch.no_grad():
+            outputs = self._execute(arguments)
+        return self._program.rebuild_outputs(outputs)
+
+    def _tensors_of(self, inputs: tuple[Any, ...]) -> list[torch.Tensor]:
+        """Flattens the call's inputs and checks them against the example's."""
+        leaves, spec = pytree.tree_flatten(inputs)
+        if spec != self._example_spec:
+            raise EquiforgeError(
+                f"the inputs have another structure than the example's: {len(inputs)} inputs with {len(leaves)} "
+                f"leaves, the example had {len(self._example_leaves)}",
+                hint="optimize again with such inputs",
+            )
+        tensors: list[torch.Tensor] = []
+        for position, (given, example) in enumerate(zip(leaves, self._example_leaves, strict=True)):
+            name = f"input {position}"
+            if not isinstance(example, torch.Tensor):
+                if given != example:
+                    raise EquiforgeError(f"{name} is {given!r}, compiled for {example!r}", hint="optimize again")
+                continue
+            if not isinstance(given, torch.Tensor):
+                raise EquiforgeError(f"{name} is a {type(given).__name__}, compiled for a tensor")
+            if len(tensors) < len(self._program.arg_names):
+                name = f"input {self._program.arg_names[len(tensors)]!r}"
+            if given.shape != example.shape or given.dtype != example.dtype:
+                raise EquiforgeError(
+                    f"{name} is {_describe(given)}, compiled for {_describe(example)}",
+                    hint="shapes are static: optimize again with an example of this shape and dtype",
+                )
+            tensors.append(given)
+        return tensors
+
+    def _execute(self, arguments: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Runs the emitted module on all arguments, parameters included; returns its outputs as a flat list."""
+        if self._interpret:
+            from equiforge.codegen.run import run_interpreted
+
+            return list(run_interpreted(self._result.source, arguments))
+        if not all(argument.is_cuda for argument in arguments):
+            raise EquiforgeError(
+                "the inputs and the module's parameters must be on the GPU",
+                hint="move them there, or use interpret=True to run on the CPU under Triton's interpreter",
+            )
+        outputs = self._module().run(*arguments)
+        return list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+
+    def _module(self) -> ModuleType:
+        """Imports the emitted source. Triton reads kernels from their file, so it must stay while we live."""
+        if self._loaded is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="equiforge-")
+            path = Path(self._folder.name) / "best.py"
+            path.write_text(self._result.source, encoding="utf-8")
+            spec = importlib.util.spec_from_file_location(f"equiforge_best_{id(self):x}", path)
+            assert spec is not None and spec.loader is not None
+            self._loaded = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(self._loaded)
+        return self._loaded
+
+
+def _describe(tensor: torch.Tensor) -> str:
+    extents = "×".join(str(extent) for extent in tensor.shape) or "scalar"
+    return f"{str(tensor.dtype).removeprefix('torch.')} {extents}"
+
+
+def optimize(
+    model: torch.nn.Module,
+    example_inputs: Sequence[Any],
+    target: str = "h200",
+    interpret: bool = False,
+    *,
+    numerics: str = "real",
+    top: int = 4,
+    validate: bool = True,
+    seed: int = 0,
+) -> OptimizedModule:
+    """Searches for the best kernels of ``model`` at the shapes of ``example_inputs`` and returns a callable.
+
+    ``target`` is a100, h100, h200, l4 or rtx5090. With ``interpret=True`` the callable takes CPU tensors and runs
+    the emitted kernels under Triton's interpreter (slow: for checking). ``numerics="strict"`` keeps every rounding
+    of the program as written. ``top`` candidates are emitted and compiled, and with ``validate`` executed at
+    reduced extents and compared with the program. Raises EquiforgeError when the program can't be compiled.
+    """
+    from equiforge.frontend.program import import_module
+    from equiforge.pipeline import Options, optimize_program
+
+    if isinstance(example_inputs, torch.Tensor):
+        raise ProgramError("example_inputs is a tensor", hint="give a tuple of the inputs of forward: (x,)")
+    program = import_module(model, tuple(example_inputs), type(model).__name__, numerics)
+    options = Options(
+        target=target, top=top, numerics=numerics, out=None, stop_after=None, validate=validate, seed=seed
+    )
+    result = optimize_program(program, options, None)
+    if result.best is None:
+        reasons = sorted({row.rejected for row in result.candidates if row.rejected})
+        raise EquiforgeError("no candidate passed: " + ("; ".join(reasons) if reasons else "the search found none"))
+    return OptimizedModule(program, result, example_inputs, interpret)
