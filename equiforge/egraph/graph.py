@@ -102,8 +102,8 @@ class Consumer:
 
     ``kind`` is ``reduce`` (``reducer`` over ``dim`` of the contribution), or ``tilematmul`` with the contribution as operand
     ``operand`` (0 or 1) and input ``other`` as the other operand. ``contribution`` is an elementwise expression tree over
-    ``("input", i)``, ``("state",)`` (the producer's value) and ``(op, attrs, args…)``; ``repair`` is the factor or summand as a
-    tree over ``("old",)`` and ``("new",)`` with ``mode`` ``mul`` or ``add``. ``at_identity`` is what the unfused program computes for a row whose producer
+    ``("input", i)``, ``("const", value)``, ``("state",)`` (the producer's value) and ``(op, attrs, args…)``; ``repair`` is the factor or summand
+    as a tree over ``("old",)`` and ``("new",)`` with ``mode`` ``mul`` or ``add``. ``at_identity`` is what the unfused program computes for a row whose producer
     stays at its identity (``nan`` for softmax).
     """
 

@@ -1,0 +1,174 @@
+"""Equality saturation: an e-graph goes into egglog, the rule files run under limits, the result comes out in bulk.
+
+egglog has no limits of its own and can't be interrupted inside an iteration, so the engine runs one iteration at a time and looks
+at the sizes in between; the watchdog for an iteration that does not return is the caller's (:mod:`equiforge.egraph.worker`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from equiforge.egraph.graph import EGraph
+from equiforge.egraph.text import program_text
+from equiforge.egraph.readout import read_out
+
+RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure")
+_SNAPSHOT_SECONDS = 5.0
+FAMILIES = ("algebra", "refinement", "propagation", "structure", "repair")
+
+
+@dataclass(frozen=True)
+class SaturationOptions:
+    """Limits and rule selection of a saturation; part of every cache key."""
+
+    max_nodes: int = 60_000
+    """Stop when the e-graph holds this many e-nodes."""
+    max_rounds: int = 60
+    """Stop after this many iterations of each of the two phases."""
+    max_seconds: float = 60.0
+    """Stop after the iteration in which this much time has passed."""
+    disabled: tuple[str, ...] = ()
+    """Names of rules or of whole families (``algebra``, ``repair`` …) that don't run."""
+
+
+@dataclass
+class SaturationStats:
+    """What a saturation did; ``stop`` is ``saturated`` or names the limit that was reached."""
+
+    nodes: int = 0
+    classes: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+    stop: str = "saturated"
+    matches: dict[str, int] = field(default_factory=lambda: {})
+    ruleset_seconds: dict[str, float] = field(default_factory=lambda: {})
+
+    @property
+    def saturated(self) -> bool:
+        return self.stop == "saturated"
+
+
+@cache
+def rule_text(name: str) -> str:
+    """Text of a rule file by its name without the ending."""
+    return (resources.files("equiforge.egraph") / "rules" / f"{name}.egg").read_text()
+
+
+class _Backoff:
+    """Exponential back-off for rules that can grow without bound: too many matches ban the ruleset for some rounds."""
+
+    def __init__(self, limit: int = 4_000, ban: int = 2):
+        self.limit = limit
+        self.ban = ban
+        self.banned_until = -1
+
+    def allows(self, round_number: int) -> bool:
+        return round_number >= self.banned_until
+
+    def record(self, round_number: int, matches: int) -> None:
+        if matches > self.limit:
+            self.banned_until = round_number + 1 + self.ban
+            self.limit *= 2
+            self.ban *= 2
+
+
+class Engine:
+    """One saturation run over one e-graph."""
+
+    def __init__(self, graph: EGraph, options: SaturationOptions):
+        import egglog.bindings as bindings
+
+        self.graph = graph
+        self.options = options
+        self.stats = SaturationStats()
+        self.on_snapshot: Callable[[EGraph], None] | None = None
+        """Called with what was found so far, every few seconds of a long run."""
+        self._egraph: Any = bindings.EGraph()
+        self._start = self._last_snapshot = time.perf_counter()
+        for name in RULE_FILES:
+            commands = self._egraph.parse_program(rule_text(name), f"{name}.egg")
+            self._egraph.run_program(*self._enabled(commands))
+        self._run(program_text(graph))
+
+    def _enabled(self, commands: Iterable[Any]) -> list[Any]:
+        """Commands of a rule file without the rules that the options switch off."""
+        disabled = set(self.options.disabled)
+        kept: list[Any] = []
+        for command in commands:
+            rule = getattr(command, "rule", None)
+            ruleset = getattr(rule, "ruleset", "")
+            if rule is not None and ruleset != "analysis" and ({rule.name, ruleset, ruleset.removesuffix("-ac")} & disabled):
+                continue
+            kept.append(command)
+        return kept
+
+    def _run(self, text: str) -> list[Any]:
+        return self._egraph.run_program(*self._egraph.parse_program(text))
+
+    def _step(self, schedule: str) -> bool:
+        """Run a schedule once; True if it changed the e-graph."""
+        report = self._run(f"(run-schedule {schedule})")[0].report
+        for rule, count in report.num_matches_per_rule.items():
+            self.stats.matches[rule] = self.stats.matches.get(rule, 0) + count
+        for part in (report.search_and_apply_time_per_ruleset, report.merge_time_per_ruleset):
+            for ruleset, spent in part.items():
+                self.stats.ruleset_seconds[ruleset] = self.stats.ruleset_seconds.get(ruleset, 0.0) + spent.total_seconds()
+        return bool(report.updated)
+
+    def _node_count(self) -> int:
+        from equiforge.egraph.readout import CONSTRUCTORS
+
+        sizes = self._run("(print-size)")[0].sizes
+        return sum(count for name, count in sizes if name in CONSTRUCTORS)
+
+    def _limit_reached(self, round_number: int) -> str | None:
+        if self._node_count() > self.options.max_nodes:
+            return f"node limit of {self.options.max_nodes} reached"
+        if time.perf_counter() - self._start > self.options.max_seconds:
+            return f"time limit of {self.options.max_seconds:g} s reached"
+        if round_number >= self.options.max_rounds:
+            return f"round limit of {self.options.max_rounds} reached"
+        return None
+
+    def _phase(self, schedule: str, unbounded: str | None = None) -> None:
+        """Iterate a schedule to a fixpoint or a limit; ``unbounded`` is a ruleset that runs under back-off."""
+        backoff = _Backoff()
+        for round_number in range(self.options.max_rounds + 1):
+            reason = self._limit_reached(round_number)
+            if reason is not None:
+                self.stats.stop = reason
+                return
+            self.stats.rounds += 1
+            changed = self._step("(saturate (run analysis))")
+            changed |= self._step(schedule)
+            if unbounded is not None:
+                if backoff.allows(round_number):
+                    before = sum(self.stats.matches.values())
+                    changed |= self._step(f"(run {unbounded})")
+                    backoff.record(round_number, sum(self.stats.matches.values()) - before)
+                else:
+                    changed = True
+            if not changed:
+                return
+            self._snapshot()
+
+    def _snapshot(self) -> None:
+        if self.on_snapshot is not None and time.perf_counter() - self._last_snapshot > _SNAPSHOT_SECONDS:
+            self.on_snapshot(read_out(self._egraph, self.graph))
+            self._last_snapshot = time.perf_counter()
+
+    def saturate(self) -> EGraph:
+        """Run all phases and read the result out: algebra at tensor level first, then tiles (tiling never enables algebra)."""
+        if self.graph.numerics == "real" and "algebra" not in self.options.disabled:
+            self._phase("(seq (run algebra) (run structure))", "algebra-ac")
+        self._phase("(seq (run refinement) (run propagation) (run structure))")
+        result = read_out(self._egraph, self.graph)
+        self.stats.nodes = result.num_nodes
+        self.stats.classes = len(result.nodes)
+        self.stats.seconds = time.perf_counter() - self._start
+        return result

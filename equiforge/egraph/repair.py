@@ -1,0 +1,254 @@
+"""Repair fusion: reductions over one axis that depend on one another become one rolling reduction (design 03, Fusion).
+
+For each producer s = PRed(ρP, p, Red(ρP, d, X)), in each parallel state, the consumers PRed(ρC, p, g) over the same axis are sought whose
+contribution g can be written with R(p, s) as a leaf. Where :mod:`equiforge.egraph.symbolic` finds a repair, a rolling
+reduction over the loop's inputs is added, and its fields join the classes of the producer and of the consumers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from equiforge.egraph.graph import REPLICATE, ClassType, Consumer, EGraph, ENode, Reducer
+from equiforge.egraph.symbolic import Refusal, Tree, synthesize, value_at_identity
+
+_POINTWISE = ("unary", "binary", "select", "cast")
+_MAX_FORMS = 6
+"""Forms of one contribution that are tried before it is refused."""
+_REDUCERS = ("max", "min", "sum")
+
+
+@dataclass
+class _Found:
+    """A consumer of a producer, with a repair."""
+
+    class_id: int
+    consumer: Consumer
+    inputs: list[int]
+    certificate: str
+
+
+@dataclass
+class RepairReport:
+    """Rolling reductions added, and the contributions that were refused with their reasons."""
+
+    added: int = 0
+    refused: dict[str, int] = field(default_factory=lambda: {})
+
+
+class _Fuser:
+    def __init__(self, graph: EGraph):
+        self.graph = graph
+        self.report = RepairReport()
+        self.parents: dict[int, list[tuple[int, ENode]]] = {}
+        self.replicated: dict[tuple[int, int], int] = {}
+        self.constants: dict[int, float] = {}
+        for class_id, nodes in graph:
+            for node in nodes:
+                for child in set(node.children):
+                    self.parents.setdefault(child, []).append((class_id, node))
+                if node.op == "view" and node.attrs[0] == REPLICATE:
+                    self.replicated[node.children[0], int(node.attrs[1])] = class_id
+        self._find_constants()
+
+    def _find_constants(self) -> None:
+        for class_id, nodes in self.graph:
+            for node in nodes:
+                if node.op == "const" and len(values := self.graph.constants[str(node.attrs[0])][2]) == 1:
+                    self.constants[class_id] = float(values[0])
+        work = list(self.constants)
+        while work:
+            child = work.pop()
+            for parent, node in self.parents.get(child, ()):
+                if node.op == "view" and parent not in self.constants:
+                    self.constants[parent] = self.constants[child]
+                    work.append(parent)
+
+    def producers(self) -> Iterator[tuple[int, str, int, int, int]]:
+        """(class, reducer, axis, dimension, input class) of every reduction over an axis that something else looks at."""
+        for class_id, nodes in list(self.graph):
+            for node in nodes:
+                if node.op != "preduce" or node.attrs[0] not in _REDUCERS or (class_id, int(node.attrs[1])) not in self.replicated:
+                    continue
+                for inner in self.graph.nodes[node.children[0]]:
+                    if inner.op == "reduce" and inner.attrs[0] == node.attrs[0]:
+                        yield class_id, str(node.attrs[0]), int(node.attrs[1]), int(inner.attrs[1]), inner.children[0]
+
+    def depths(self, leaf: int) -> dict[int, int]:
+        """Classes that reach ``leaf`` through pointwise nodes, with the fewest nodes on the way."""
+        found = {leaf: 0}
+        frontier = [leaf]
+        while frontier:
+            following: list[int] = []
+            for child in frontier:
+                for parent, node in self.parents.get(child, ()):
+                    if node.op in _POINTWISE and parent not in found:
+                        found[parent] = found[child] + 1
+                        following.append(parent)
+            frontier = following
+        return found
+
+    def forms(self, class_id: int, leaf: int, depths: dict[int, int], inputs: list[int]) -> Iterator[tuple[Tree, list[int]]]:
+        """Pointwise trees of a class with ``("state",)`` for ``leaf`` and inputs for what does not reach it."""
+        if class_id == leaf:
+            yield ("state",), inputs
+            return
+        depth = depths.get(class_id)
+        if depth is None:
+            yield self._leaf(class_id, inputs)
+            return
+        for node in self.graph.nodes[class_id]:
+            if node.op not in _POINTWISE or min((depths.get(c, depth) for c in node.children)) >= depth:
+                continue
+            for arguments, used in self._arguments(node.children, leaf, depths, inputs, depth):
+                yield (node.op, node.attrs, *arguments), used
+
+    def _arguments(
+        self, children: tuple[int, ...], leaf: int, depths: dict[int, int], inputs: list[int], depth: int
+    ) -> Iterator[tuple[tuple[Tree, ...], list[int]]]:
+        if not children:
+            yield (), inputs
+            return
+        below = depths.get(children[0], depth) < depth
+        options = self.forms(children[0], leaf, depths, inputs) if below else iter([self._leaf(children[0], inputs)])
+        for tree, used in options:
+            for rest, all_used in self._arguments(children[1:], leaf, depths, used, depth):
+                yield (tree, *rest), all_used
+
+    def _leaf(self, class_id: int, inputs: list[int]) -> tuple[Tree, list[int]]:
+        if class_id in self.constants:
+            return ("const", self.constants[class_id]), inputs
+        if class_id in inputs:
+            return ("input", inputs.index(class_id)), inputs
+        return ("input", len(inputs)), [*inputs, class_id]
+
+    def _depends_on_loop(self, class_id: int, axis: int) -> bool:
+        """True if the class replicates what another loop over the axis yields: that loop would have to run before."""
+        return any(
+            node.op == "view" and node.attrs == (REPLICATE, axis) and any(n.op == "preduce" and n.attrs[1] == axis for n in self.graph.nodes[node.children[0]])
+            for node in self.graph.nodes[class_id]
+        )
+
+    def consumers(self, producer: int, reducer: str, axis: int, source: int) -> Iterator[_Found]:
+        leaf = self.replicated[producer, axis]
+        depths = self.depths(leaf)
+        axes = {a for a, _ in self.graph.types[producer].state}
+        seen: set[int] = set()
+        for contribution in depths:
+            for partial, node in self.parents.get(contribution, ()):
+                if node.op not in ("reduce", "tilematmul"):
+                    continue
+                for owner, outer in self.parents.get(partial, ()):
+                    if outer.op != "preduce" or outer.attrs[1] != axis or owner in seen or owner == producer:
+                        continue
+                    if {a for a, _ in self.graph.types[owner].state} != axes:
+                        continue
+                    found = self._repair(producer, reducer, axis, source, contribution, node, str(outer.attrs[0]), owner, depths)
+                    if found is not None:
+                        seen.add(owner)
+                        yield found
+
+    def _repair(
+        self, producer: int, reducer: str, axis: int, source: int, contribution: int, node: ENode, consumer: str, owner: int, depths: dict[int, int]
+    ) -> _Found | None:
+        leaf = self.replicated[producer, axis]
+        shape = self.graph.types[producer].shape
+        rank = len(shape)
+        if node.op == "reduce":
+            operand, reduced, kind = 0, int(node.attrs[1]), "reduce"
+            if node.attrs[0] != consumer:
+                return None
+        else:
+            operand = node.children.index(contribution)
+            reduced, kind = (rank - 1 if operand == 0 else rank - 2), "tilematmul"
+            if consumer != "sum" or node.children[1 - operand] in depths:
+                return None
+        if shape[reduced] != 1:
+            return None
+        for tree, inputs in itertools.islice(self.forms(contribution, leaf, depths, [source]), _MAX_FORMS):
+            if any(self._depends_on_loop(c, axis) for c in inputs):
+                continue
+            uses_source = ("input", 0) in _leaves(tree)
+            repair = synthesize(tree, consumer, reducer, 0 if uses_source else -1)
+            if isinstance(repair, Refusal):
+                self.report.refused[repair.reason] = self.report.refused.get(repair.reason, 0) + 1
+                continue
+            other = -1
+            if kind == "tilematmul":
+                other = len(inputs)
+                inputs = [*inputs, node.children[1 - operand]]
+            at_identity = value_at_identity(tree, reducer, 0)
+            return _Found(owner, Consumer(kind, consumer, reduced, operand, other, tree, repair.tree, repair.mode, at_identity), inputs, repair.certificate)
+        return None
+
+    def add(self, producer: int, reducer: str, axis: int, dim: int, source: int, group: tuple[_Found, ...]) -> None:
+        """Add the rolling reduction of a producer and a group of its consumers."""
+        inputs = [source]
+        consumers: list[Consumer] = []
+        for found in group:
+            moved = [0, *(self._place(inputs, c) for c in found.inputs[1:])]
+            c = found.consumer
+            tree = _renumber(c.contribution, moved)
+            other = moved[c.other] if c.other >= 0 else -1
+            consumers.append(Consumer(c.kind, c.reducer, c.dim, c.operand, other, tree, c.repair, c.mode, c.at_identity))
+        reducer_value = Reducer("", reducer, dim, tuple(consumers), "; ".join(f.certificate for f in group))
+        name = next((n for n, r in self.graph.reducers.items() if _same(r, reducer_value)), f"rolling{len(self.graph.reducers)}")
+        self.graph.reducers.setdefault(name, Reducer(name, reducer, dim, tuple(consumers), reducer_value.certificate))
+        node = ENode("rolling", (name, axis), tuple(inputs))
+        owners = [producer, *(f.class_id for f in group)]
+        tuple_class = len(self.graph.nodes)
+        while tuple_class in self.graph.nodes:
+            tuple_class += 1
+        kind = self.graph.types[producer]
+        self.graph.nodes[tuple_class] = [node]
+        self.graph.types[tuple_class] = ClassType(kind.shape, kind.state, kind.groups, "tuple")
+        for index, owner in enumerate(owners):
+            self.graph.nodes[owner].append(ENode("get", (index,), (tuple_class,)))
+        self.report.added += 1
+
+    @staticmethod
+    def _place(inputs: list[int], class_id: int) -> int:
+        if class_id not in inputs:
+            inputs.append(class_id)
+        return inputs.index(class_id)
+
+
+def _leaves(tree: Tree) -> set[Tree]:
+    if tree[0] in ("input", "state", "const"):
+        return {tree}
+    return set().union(*(_leaves(arg) for arg in tree[2:]))
+
+
+def _renumber(tree: Tree, moved: list[int]) -> Tree:
+    if tree[0] == "input":
+        return ("input", moved[tree[1]])
+    if tree[0] in ("state", "const"):
+        return tree
+    return (tree[0], tree[1], *(_renumber(arg, moved) for arg in tree[2:]))
+
+
+def _same(a: Reducer, b: Reducer) -> bool:
+    """Equal but for the name; NaN (what a masked row becomes) is compared by its text."""
+    return repr((a.producer, a.dim, a.consumers)) == repr((b.producer, b.dim, b.consumers))
+
+
+def _groups(found: list[_Found]) -> Iterator[tuple[_Found, ...]]:
+    """Subsets of consumers that get a rolling reduction of their own: all for up to three, else each one and all together."""
+    if len(found) <= 3:
+        for size in range(1, len(found) + 1):
+            yield from itertools.combinations(found, size)
+    else:
+        yield from ((f,) for f in found)
+        yield tuple(found)
+
+
+def fuse_dependent_reductions(graph: EGraph) -> RepairReport:
+    """Add every rolling reduction that repair synthesis finds; ``graph`` is changed in place."""
+    fuser = _Fuser(graph)
+    for producer, reducer, axis, dim, source in list(fuser.producers()):
+        found = sorted(fuser.consumers(producer, reducer, axis, source), key=lambda f: (f.consumer.kind, repr(f.consumer.contribution), f.class_id))
+        for group in _groups(found):
+            fuser.add(producer, reducer, axis, dim, source, group)
+    return fuser.report

@@ -1,0 +1,237 @@
+"""Repair synthesis with SymPy.
+
+A consumer accumulates contributions g(x, s) that depend on the final value s of a producer. While the producer still runs, the
+consumer holds ρC of g(x, s) for the s so far; a *repair* h with
+
+    h(g(x, s), s, s') = g(x, s')            the contribution follows the producer
+    h(ρC(a, b), s, s') = ρC(h(a), h(b))     and distributes over the consumer's reduction
+
+brings it to the new s'. Two families are solved for: a factor g(x, s')/g(x, s), and a summand g(x, s') - g(x, s), that don't depend on x.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+Tree = tuple[Any, ...]
+"""``("input", i)``, ``("state",)``, ``("old",)``, ``("new",)``, ``("const", value)`` or ``(op, attrs, *arguments)``."""
+
+IDENTITY = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """``tree`` over ``("old",)`` and ``("new",)`` is the factor (``mode`` mul) or summand (``mode`` add); ``certificate`` says what was shown."""
+
+    mode: str
+    tree: Tree
+    certificate: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """No repair: the reason, in words."""
+
+    reason: str
+
+
+_NUMERIC: dict[str, Callable[..., float]] = {
+    "exp": lambda x: math.exp(min(x, 709.0)) if x == x else x,
+    "neg": lambda x: -x,
+    "abs": abs,
+    "relu": lambda x: x if x != x else max(x, 0.0),
+    "log": lambda x: math.nan if x != x or x < 0 else (-math.inf if x == 0 else math.log(x)),
+    "sqrt": lambda x: math.nan if x != x or x < 0 else math.sqrt(x),
+    "tanh": math.tanh,
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b if b != 0 else (math.nan if a == 0 or a != a else math.copysign(math.inf, a)),
+}
+
+
+def evaluate(tree: Tree, inputs: Sequence[float], state: float, old: float = 0.0, new: float = 0.0) -> float:
+    """IEEE value of a tree at scalars; NaN if it has an operator without a scalar meaning here."""
+    match tree[0]:
+        case "input":
+            return inputs[tree[1]]
+        case "state":
+            return state
+        case "old":
+            return old
+        case "new":
+            return new
+        case "const":
+            return tree[1]
+        case _:
+            function = _NUMERIC.get(tree[1][0]) if tree[1] else None
+            if function is None:
+                return math.nan
+            return function(*(evaluate(arg, inputs, state, old, new) for arg in tree[2:]))
+
+
+def _to_sympy(tree: Tree, symbols: dict[Tree, Any]) -> Any:
+    import sympy
+
+    if tree[0] in ("input", "state"):
+        return symbols.setdefault(tree, sympy.Symbol("_".join(str(t) for t in tree), real=True))
+    if tree[0] == "const":
+        return sympy.Rational(tree[1]) if math.isfinite(tree[1]) else None
+    arguments = [_to_sympy(arg, symbols) for arg in tree[2:]]
+    name = tree[1][0] if tree[1] else ""
+    if any(a is None for a in arguments):
+        return None
+    table: dict[str, Callable[..., Any]] = {
+        "exp": sympy.exp,
+        "log": sympy.log,
+        "neg": lambda a: -a,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "recip": lambda a: 1 / a,
+        "sqrt": sympy.sqrt,
+        "rsqrt": lambda a: 1 / sympy.sqrt(a),
+        "tanh": sympy.tanh,
+        "sigmoid": lambda a: 1 / (1 + sympy.exp(-a)),
+        "abs": sympy.Abs,
+    }
+    return table[name](*arguments) if name in table else None
+
+
+def _to_tree(expression: Any, old: Any, new: Any) -> Tree | None:
+    """SymPy expression over the two states as a tree, or None if it has a function that the IR lacks."""
+    import sympy
+
+    if expression == old:
+        return ("old",)
+    if expression == new:
+        return ("new",)
+    if expression.is_number:
+        return ("const", float(expression))
+    arguments = [_to_tree(a, old, new) for a in expression.args]
+    if any(a is None for a in arguments):
+        return None
+    if isinstance(expression, sympy.exp):
+        return ("unary", ("exp",), arguments[0])
+    if isinstance(expression, (sympy.Add, sympy.Mul)):
+        return _fold(expression, arguments, old, new)
+    if isinstance(expression, sympy.Pow) and expression.exp == -1:
+        return ("unary", ("recip",), arguments[0])
+    return None
+
+
+def _fold(expression: Any, arguments: list[Tree | None], old: Any, new: Any) -> Tree | None:
+    """A sum or product as binary operations; a term with factor -1 is subtracted."""
+    import sympy
+
+    if isinstance(expression, sympy.Mul):
+        result = arguments[0]
+        for argument in arguments[1:]:
+            result = ("binary", ("mul",), result, argument)
+        return result
+    positive = [a for a in expression.args if not a.could_extract_minus_sign()]
+    negative = [-a for a in expression.args if a.could_extract_minus_sign()]
+    terms = [_to_tree(a, old, new) for a in positive]
+    result = terms[0] if terms else ("const", 0.0)
+    for term in terms[1:]:
+        result = ("binary", ("add",), result, term)
+    for term in negative:
+        result = ("binary", ("sub",), result, _to_tree(term, old, new))
+    return result
+
+
+def _holds_at_samples(difference: Any) -> bool:
+    """Exact or 40-digit check of ``difference == 0`` at rational points."""
+    import sympy
+
+    free = sorted(difference.free_symbols, key=str)
+    for k in range(6):
+        point = {s: sympy.Rational(3 * k + 2 * i + 1, 2 * i + 3) * (-1) ** (k + i) for i, s in enumerate(free)}
+        value = sympy.N(difference.subs(point), 40)
+        if value.is_finite and abs(value) > sympy.Float("1e-30"):
+            return False
+    return True
+
+
+@lru_cache(maxsize=4096)
+def synthesize(contribution: Tree, consumer: str, producer: str, producer_input: int) -> Repair | Refusal:
+    """The repair for a contribution under reducers ``consumer`` and ``producer``, or why there is none.
+
+    ``producer_input`` is the number of the contribution's input that is also the producer's input, -1 if it does not occur.
+    """
+    import sympy
+
+    symbols: dict[Tree, Any] = {}
+    g = _to_sympy(contribution, symbols)
+    if g is None:
+        return Refusal("the contribution has an operator without a symbolic form")
+    s = symbols.get(("state",))
+    if s is None:
+        return Refusal("the contribution does not use the producer")
+    old, new = sympy.symbols("s_old s_new", real=True)
+    before, after = g.subs(s, old), g.subs(s, new)
+    inputs = set(symbols.values()) - {s}
+    factor = sympy.simplify(after / before)
+    if not factor.free_symbols & inputs:
+        mode, repair = "mul", factor
+        if consumer in ("max", "min") and not factor.is_positive:
+            return Refusal(f"the factor {factor} is not known positive: it does not distribute over {consumer}")
+        if consumer == "prod":
+            return Refusal("a factor does not distribute over a product")
+    else:
+        summand = sympy.simplify(after - before)
+        if summand.free_symbols & inputs:
+            return Refusal(f"neither factor nor summand is free of the inputs: {factor}")
+        if consumer not in ("max", "min"):
+            return Refusal(f"the summand {summand} does not distribute over {consumer}: it counts once for each element")
+        mode, repair = "add", summand
+    repaired = before * repair if mode == "mul" else before + repair
+    if sympy.simplify(repaired - after) != 0 or not _holds_at_samples(repaired - after):
+        return Refusal(f"the identity h(g(x,s),s,s') = g(x,s') does not hold for {repair}")
+    tree = _to_tree(repair, old, new)
+    if tree is None:
+        return Refusal(f"the repair {repair} has no form in the IR")
+    unguarded = _guard_fails(contribution, tree, consumer, producer, producer_input)
+    if unguarded is not None:
+        return Refusal(unguarded)
+    return Repair(mode, tree, f"g = {g}; h(c) = c {'*' if mode == 'mul' else '+'} ({repair}); h(g(x,s)) - g(x,s') = 0")
+
+
+def _guard_fails(contribution: Tree, repair: Tree, consumer: str, producer: str, producer_input: int) -> str | None:
+    """Why the identity state can't be guarded by putting 0 for an identity producer, or None.
+
+    With the producer at its identity so far, every input so far was that identity: the contribution must be the consumer's
+    identity and the repair must keep it, without inf - inf.
+    """
+    start = IDENTITY[producer]
+    if math.isfinite(start):
+        inputs = [start if i == producer_input else 1.0 for i in range(16)]
+        if evaluate(contribution, inputs, start) != IDENTITY[consumer] or not math.isfinite(evaluate(repair, inputs, 0.0, start, start)):
+            return f"at a running {producer} of {start:g} the contribution or its repair is not defined"
+        return None
+    if producer_input < 0:
+        return "the contribution does not read the producer's own input, so an identity state can't be guarded"
+    inputs = [1.0] * 16
+    inputs[producer_input] = start
+    if evaluate(contribution, inputs, 0.0) != IDENTITY[consumer]:
+        return "an input that is the producer's identity does not contribute the consumer's identity"
+    for new in (0.0, 1.5):
+        value = evaluate(repair, inputs, 0.0, old=start, new=new)
+        moved = value * IDENTITY[consumer] if consumer == "sum" else value + IDENTITY[consumer]
+        if moved != IDENTITY[consumer]:
+            return "the repair does not keep the consumer's identity at the producer's identity"
+    return None
+
+
+def value_at_identity(contribution: Tree, producer: str, producer_input: int) -> float:
+    """What the unfused program contributes for a row whose producer ends at its identity (NaN for softmax)."""
+    start = IDENTITY[producer]
+    inputs = [1.0] * 16
+    if producer_input >= 0:
+        inputs[producer_input] = start
+    return evaluate(contribution, inputs, start)

@@ -1,0 +1,213 @@
+"""The e-graph as an egglog program: terms of the initial classes, their types, and the tables that the rules read."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+from equiforge.dialects.op_table import ASSOCIATIVE, COMMUTATIVE
+from equiforge.egraph.graph import EGraph, ENode
+
+Dims = tuple[int, ...]
+"""A logical type as the rules see it: the shape, then the dimension group of each dimension."""
+
+_MAX_TYPES = 160
+
+
+def _vec(values: Iterable[int]) -> str:
+    items = " ".join(str(v) for v in values)
+    return f"(vec-of {items})" if items else "(vec-empty)"
+
+
+def _number(value: float) -> str:
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "inf" if value > 0 else "-inf"
+    return repr(float(value))
+
+
+def _term(node: ENode) -> str:
+    kids = " ".join(f"$c{c}" for c in node.children)
+    attrs = node.attrs
+    match node.op:
+        case "input":
+            return f"(Input {attrs[0]})"
+        case "const":
+            return f'(Const "{attrs[0]}")'
+        case "iota":
+            return f"(Iota {attrs[0]} {attrs[1]})"
+        case "unary" | "binary":
+            return f'({node.op.capitalize()} "{attrs[0]}" {kids})'
+        case "cast":
+            return f'(Cast "{attrs[0]}" {kids})'
+        case "select":
+            return f"(Select {kids})"
+        case "matmul":
+            return f"(MatMul {kids})"
+        case "tilematmul":
+            return f"(TileMatMul {kids})"
+        case "reduce":
+            return f'(Reduce "{attrs[0]}" {attrs[1]} {kids})'
+        case "preduce":
+            return f'(PReduce "{attrs[0]}" {attrs[1]} {kids})'
+        case "transpose" | "reshape" | "expand" | "slice":
+            return f"({node.op.capitalize()} {_vec(int(a) for a in attrs)} {kids})"
+        case "concat":
+            return f"(Concat {attrs[0]} {kids})"
+        case "view":
+            return f"(View {attrs[0]} {attrs[1]} {kids})"
+        case "combine":
+            return f"(Combine {attrs[0]} {attrs[1]} {kids})"
+        case _:
+            raise ValueError(f"e-node {node.op} has no egglog form")
+
+
+def _definition_order(graph: EGraph) -> list[tuple[int, ENode]]:
+    """Classes with one defining node each, every child before its user."""
+    order: list[tuple[int, ENode]] = []
+    defined: set[int] = set()
+    pending = dict(graph.nodes)
+    while pending:
+        ready = [(c, n) for c, nodes in pending.items() for n in nodes[:] if all(k in defined for k in n.children)]
+        if not ready:
+            raise ValueError("the e-graph has a class with no finite term")
+        for class_id, node in ready:
+            if class_id not in defined:
+                defined.add(class_id)
+                order.append((class_id, node))
+                del pending[class_id]
+    return order
+
+
+def _broadcast(a: Dims, b: Dims) -> Dims | None:
+    """Result type of a pointwise op, or None if the two types don't fit."""
+    if len(a) != len(b):
+        return None
+    rank = len(a) // 2
+    shape: list[int] = []
+    groups: list[int] = []
+    for i in range(rank):
+        if a[i] != 1 and b[i] != 1 and (a[i] != b[i] or a[rank + i] != b[rank + i]):
+            return None
+        wide = a if a[i] != 1 else b
+        shape.append(wide[i])
+        groups.append(wide[rank + i])
+    return (*shape, *groups)
+
+
+def _permute(perm: Dims, ty: Dims) -> Dims:
+    rank = len(perm)
+    return (*(ty[p] for p in perm), *(ty[rank + p] for p in perm))
+
+
+def _survivors(source: Dims, target: Dims) -> dict[int, int]:
+    """Result dimensions of a reshape that are operand dimensions unchanged: result -> operand."""
+    result: dict[int, int] = {}
+    i = j = 0
+    before_i = before_j = 1
+    while i < len(source) and j < len(target):
+        if before_i == before_j and source[i] == target[j] and source[i] != 1:
+            result[j] = i
+        if before_i * source[i] <= before_j * target[j]:
+            before_i *= source[i]
+            i += 1
+            if before_i == before_j * target[j]:
+                before_j *= target[j]
+                j += 1
+        else:
+            before_j *= target[j]
+            j += 1
+    return result
+
+
+def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
+    """Types of the program closed under broadcasting and the given permutations, up to a limit."""
+    types: set[Dims] = {(*t.shape, *t.groups) for t in graph.types.values()}
+    frontier = set(types)
+    while frontier and len(types) < _MAX_TYPES:
+        fresh: set[Dims] = set()
+        for a in frontier:
+            fresh.update(_permute(p, a) for p in perms if 2 * len(p) == len(a))
+            fresh.update(t for b in types if (t := _broadcast(a, b)) is not None)
+        frontier = fresh - types
+        types |= frontier
+    return types
+
+
+def program_text(graph: EGraph) -> str:
+    """The egglog program that declares ``graph``: terms ``$c<class>``, their types and states, storable classes and tables."""
+    lines: list[str] = []
+    order = _definition_order(graph)
+    for class_id, node in order:
+        lines.append(f"(let $c{class_id} {_term(node)})")
+    first = dict(order)
+    for class_id, nodes in graph.nodes.items():
+        lines.extend(f"(union $c{class_id} {_term(n)})" for n in nodes if n != first[class_id])
+    for class_id, kind in graph.types.items():
+        lines.append(f"(set (ty $c{class_id}) {_vec((*kind.shape, *kind.groups))})")
+        state = "(map-empty)"
+        for axis, dim in kind.state:
+            state = f"(map-insert {state} {axis} {dim})"
+        lines.append(f"(set (state $c{class_id}) {state})")
+        if kind.wide is not None and not kind.state:
+            lines.append(f"(chain $c{class_id} -1 {_vec(0 for _ in kind.shape)})")
+    for class_id in graph.roots:
+        if all(n.op not in ("input", "transpose", "reshape", "slice") for n in graph.nodes[class_id]):
+            lines.append(f"(computed $c{class_id})")
+    for key, (_, _, values) in graph.constants.items():
+        if len(values) == 1:
+            lines.append(f'(set (constant (Const "{key}")) {_number(float(values[0]))})')
+    lines.extend(_tables(graph))
+    return "\n".join(lines)
+
+
+def _tables(graph: EGraph) -> list[str]:
+    ranks = sorted({len(t.shape) for t in graph.types.values()})
+    perms: list[Dims] = [tuple(range(r - 2)) + (r - 1, r - 2) for r in ranks if r >= 2]
+    perms += [tuple(int(a) for a in n.attrs) for nodes in graph.nodes.values() for n in nodes if n.op == "transpose"]
+    closed = set(perms)
+    for p, q in itertools.product(perms, perms):
+        if len(p) == len(q):
+            closed.add(tuple(q[i] for i in p))
+    perms = sorted(closed)
+    types = sorted(_all_types(graph, perms))
+    lines = [f"(dim {i})" for i in range(-1, max(ranks, default=0))]
+    lines[0] = ""
+    lines += [f"(set (zeros {r}) {_vec([0] * r)})" for r in ranks]
+    lines += [f"(set (swap-last {r}) {_vec((*range(r - 2), r - 1, r - 2))})" for r in ranks if r >= 2]
+    lines += [f"(identity {_vec(p)})" for p in perms if p == tuple(range(len(p)))]
+    for p, q in itertools.product(perms, perms):
+        if len(p) == len(q) and (c := tuple(q[i] for i in p)) in closed:
+            lines.append(f"(set (composed {_vec(p)} {_vec(q)}) {_vec(c)})")
+    for p, t in itertools.product(perms, types):
+        if 2 * len(p) == len(t):
+            lines.append(f"(set (transposed {_vec(p)} {_vec(t)}) {_vec(_permute(p, t))})")
+    for a, b in itertools.product(types, types):
+        if (t := _broadcast(a, b)) is not None:
+            lines.append(f"(set (broadcast {_vec(a)} {_vec(b)}) {_vec(t)})")
+    lines += _reshape_table(graph)
+    lines += [f"(axis {axis.group} {number})" for number, axis in enumerate(graph.axes)]
+    lines += [f'(commutes "{name}")' for name in sorted(COMMUTATIVE)]
+    lines += [f'(associates "{name}")' for name in sorted(ASSOCIATIVE)]
+    return [line for line in lines if line]
+
+
+def _reshape_table(graph: EGraph) -> list[str]:
+    targets = {tuple(int(a) for a in n.attrs) for nodes in graph.nodes.values() for n in nodes if n.op == "reshape"}
+    lines: list[str] = []
+    for kind in {(t.shape, t.groups) for t in graph.types.values()}:
+        shape, groups = kind
+        size = _product(shape)
+        for target in sorted(targets):
+            if _product(target) == size:
+                for j, i in _survivors(shape, target).items():
+                    lines.append(f"(set (survives {_vec((*shape, *groups))} {_vec(target)} {j}) {i})")
+    return lines
+
+
+def _product(shape: Dims) -> int:
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
