@@ -5,11 +5,6 @@ import sys
 from pathlib import Path
 
 import lit.formats
-import lit.LitConfig
-import lit.TestingConfig
-
-config: lit.TestingConfig.TestingConfig
-lit_config: lit.LitConfig.LitConfig
 
 root = Path(__file__).parent.parent
 
