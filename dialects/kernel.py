@@ -1,0 +1,761 @@
+"""The ``kernel`` dialect: what runs, one step above Triton text.
+
+A module holds the axes and reducers of the tile level, one ``kernel.graph`` and the ``kernel.func``s it launches. The graph is the
+host side: buffers, other views of them, launches in data-dependence order. A function is one kernel: a program instance for each coordinate of
+its grid axes. Inside, values are tiles; their types are the tile types (``!tile.view``, or ``tensor`` for what depends on no axis) and
+the ops on them are the pointwise ``forge`` ops, ``tile.matmul``, ``tile.reduce`` and ``tile.accumulate``.
+
+Invariants:
+
+* a value with the state ``partition`` or ``partial`` of an axis stands where that axis is bound: by the grid, or by an enclosing
+  ``kernel.for`` over it. The innermost binding counts, so a loop over ``@t0`` inside a kernel with the grid axis ``@t0`` sees
+  other tiles than the code around it, and may not use that code's ``@t0`` values;
+* the state ``replicate`` costs nothing: such a value is the same at every coordinate;
+* memory effects are in ``kernel.store`` only, and no kernel loads what it stores.
+
+    kernel.graph @main {
+      %x = kernel.buffer input "x" : !kernel.ref<64x128xf16, [128, 1]>
+      %y = kernel.buffer output "y" : !kernel.ref<64x1xf32, [1, 1]>
+      kernel.launch @row_sum(%x, %y) : !kernel.ref<64x128xf16, [128, 1]>, !kernel.ref<64x1xf32, [1, 1]>
+      kernel.return %y : !kernel.ref<64x1xf32, [1, 1]>
+    }
+    kernel.func @row_sum(%x : !kernel.ref<64x128xf16, [128, 1]>, %y : !kernel.ref<64x1xf32, [1, 1]>) grid [@t0] {
+      %zero = kernel.fill 0.0 : !tile.view<64x1xf32, [#tile.partition<@t0, 0>]>
+      %sum = kernel.for @d0 iter_args(%acc = %zero) : !tile.view<64x1xf32, [#tile.partition<@t0, 0>]> { … }
+      kernel.store %sum, %y : …
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    I64,
+    AnyFloat,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    FlatSymbolRefAttr,
+    FloatAttr,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    param_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from equiforge.dialects.tile import AxisOp, PartialAttr, PartitionAttr, element_type_of, shape_of, states_of
+
+BUFFER_KINDS = ("input", "constant", "temporary", "output")
+
+
+# Types and attributes
+
+
+def _parse_int_list(parser: AttrParser) -> ArrayAttr[IntAttr]:
+    values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_negative=True))
+    return ArrayAttr([IntAttr(v) for v in values])
+
+
+def _print_int_list(printer: Printer, values: ArrayAttr[IntAttr]) -> None:
+    printer.print_string("[" + ", ".join(str(v.data) for v in values) + "]")
+
+
+@irdl_attr_definition
+class RefType(ParametrizedAttribute, TypeAttribute):
+    """A strided array in global memory: ``!kernel.ref<32x128xf16, [128, 1], offset = 64>``, strides and offset in elements."""
+
+    name = "kernel.ref"
+    dims: ArrayAttr[IntAttr] = param_def()
+    element_type: Attribute = param_def()
+    stride_list: ArrayAttr[IntAttr] = param_def()
+    first: IntAttr = param_def()
+
+    @staticmethod
+    def of(shape: Sequence[int], element_type: Attribute, strides: Sequence[int], offset: int = 0) -> RefType:
+        return RefType(
+            ArrayAttr([IntAttr(s) for s in shape]), element_type, ArrayAttr([IntAttr(s) for s in strides]), IntAttr(offset)
+        )
+
+    @staticmethod
+    def contiguous(shape: Sequence[int], element_type: Attribute) -> RefType:
+        """The row-major layout of ``shape``."""
+        strides: list[int] = []
+        step = 1
+        for extent in reversed(shape):
+            strides.append(step)
+            step *= max(extent, 1)
+        return RefType.of(shape, element_type, strides[::-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(d.data for d in self.dims)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return tuple(d.data for d in self.stride_list)
+
+    @property
+    def offset(self) -> int:
+        return self.first.data
+
+    def verify(self) -> None:
+        if len(self.dims) != len(self.stride_list):
+            raise VerifyException(f"kernel.ref has {len(self.dims)} dimensions but {len(self.stride_list)} strides")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            shape, element_type = parser.parse_ranked_shape()
+            parser.parse_punctuation(",")
+            strides = _parse_int_list(parser)
+            offset = 0
+            if parser.parse_optional_punctuation(","):
+                parser.parse_keyword("offset")
+                parser.parse_punctuation("=")
+                offset = parser.parse_integer(allow_negative=False)
+        return [ArrayAttr([IntAttr(d) for d in shape]), element_type, strides, IntAttr(offset)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string("".join(f"{d}x" for d in self.shape))
+            printer.print_attribute(self.element_type)
+            printer.print_string(", ")
+            _print_int_list(printer, self.stride_list)
+            if self.offset:
+                printer.print_string(f", offset = {self.offset}")
+
+
+@irdl_attr_definition
+class ScheduleAttr(ParametrizedAttribute):
+    """``#kernel.schedule<tiles = {k0 = 64, q0 = 64}, warps = 4, stages = 3, matmul = dot>``.
+
+    (C1) tile sizes, warps are powers of two; (C2) ``matmul`` is ``dot`` or ``fma``.
+    """
+
+    name = "kernel.schedule"
+    axes: ArrayAttr[StringAttr] = param_def()
+    sizes: ArrayAttr[IntAttr] = param_def()
+    warp_count: IntAttr = param_def()
+    stage_count: IntAttr = param_def()
+    matmul_kind: StringAttr = param_def()
+
+    @staticmethod
+    def of(tiles: dict[str, int], warps: int, stages: int, matmul: str = "dot") -> ScheduleAttr:
+        names = sorted(tiles)
+        return ScheduleAttr(
+            ArrayAttr([StringAttr(n) for n in names]),
+            ArrayAttr([IntAttr(tiles[n]) for n in names]),
+            IntAttr(warps),
+            IntAttr(stages),
+            StringAttr(matmul),
+        )
+
+    @property
+    def tiles(self) -> dict[str, int]:
+        return {name.data: size.data for name, size in zip(self.axes, self.sizes, strict=True)}
+
+    @property
+    def warps(self) -> int:
+        return self.warp_count.data
+
+    @property
+    def stages(self) -> int:
+        return self.stage_count.data
+
+    @property
+    def matmul(self) -> str:
+        return self.matmul_kind.data
+
+    def verify(self) -> None:
+        # (C1)
+        for what, value in [*self.tiles.items(), ("warps", self.warps)]:
+            if value < 1 or value & (value - 1):
+                raise VerifyException(f"kernel.schedule: {what} = {value} is no power of two")
+        if self.stages < 1:
+            raise VerifyException(f"kernel.schedule: stages = {self.stages} is less than 1")
+        # (C2)
+        if self.matmul not in ("dot", "fma"):
+            raise VerifyException(f"kernel.schedule: matmul = {self.matmul} is neither dot nor fma")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def entry() -> tuple[str, int]:
+            axis = parser.parse_identifier()
+            parser.parse_punctuation("=")
+            return axis, parser.parse_integer()
+
+        def number(keyword: str) -> int:
+            parser.parse_punctuation(",")
+            parser.parse_keyword(keyword)
+            parser.parse_punctuation("=")
+            return parser.parse_integer()
+
+        with parser.in_angle_brackets():
+            parser.parse_keyword("tiles")
+            parser.parse_punctuation("=")
+            tiles = dict(parser.parse_comma_separated_list(parser.Delimiter.BRACES, entry))
+            warps = number("warps")
+            stages = number("stages")
+            parser.parse_punctuation(",")
+            parser.parse_keyword("matmul")
+            parser.parse_punctuation("=")
+            matmul = parser.parse_identifier()
+        return ScheduleAttr.of(tiles, warps, stages, matmul).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        tiles = ", ".join(f"{axis} = {size}" for axis, size in self.tiles.items())
+        printer.print_string(
+            f"<tiles = {{{tiles}}}, warps = {self.warps}, stages = {self.stages}, matmul = {self.matmul}>"
+        )
+
+
+@irdl_attr_definition
+class BoundAttr(ParametrizedAttribute):
+    """An affine bound ``@q0 + c`` or a constant: as a lower bound, the first element of the current tile of ``@q0`` plus c; as an
+    upper bound, its last element plus c."""
+
+    name = "kernel.bound"
+    axis: StringAttr = param_def()
+    shift: IntAttr = param_def()
+
+    @staticmethod
+    def of(axis: str | None, shift: int) -> BoundAttr:
+        return BoundAttr(StringAttr(axis or ""), IntAttr(shift))
+
+    @property
+    def axis_name(self) -> str | None:
+        return self.axis.data or None
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            symbol = parser.parse_optional_symbol_name()
+            if symbol is not None:
+                parser.parse_punctuation(",")
+            shift = parser.parse_integer(allow_negative=True)
+        return [symbol or StringAttr(""), IntAttr(shift)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        axis = f"@{self.axis.data}, " if self.axis.data else ""
+        printer.print_string(f"<{axis}{self.shift.data}>")
+
+
+@irdl_attr_definition
+class RangeAttr(ParametrizedAttribute):
+    """Elements i of a loop's dimension that can be live: every ``lower`` ≤ i and i ≤ every ``upper``."""
+
+    name = "kernel.range"
+    lower: ArrayAttr[BoundAttr] = param_def()
+    upper: ArrayAttr[BoundAttr] = param_def()
+
+    @staticmethod
+    def of(lower: Sequence[BoundAttr], upper: Sequence[BoundAttr]) -> RangeAttr:
+        return RangeAttr(ArrayAttr(lower), ArrayAttr(upper))
+
+
+# Helpers
+
+
+def bound_axes(op: Operation) -> dict[str, Operation]:
+    """The axes that are bound where ``op`` stands, each with the op that binds it innermost (a loop or the kernel)."""
+    found: dict[str, Operation] = {}
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, ForOp):
+            found.setdefault(parent.axis_name, parent)
+        elif isinstance(parent, FuncOp):
+            for name in parent.grid_axes:
+                found.setdefault(name, parent)
+        parent = parent.parent_op()
+    return found
+
+
+def needed_axes(type_: Attribute) -> set[str]:
+    """The axes that a tile of this type depends on."""
+    return {s.axis_name for s in states_of(type_) if isinstance(s, PartitionAttr | PartialAttr)}
+
+
+def _check_bound(op: Operation, type_: Attribute) -> None:
+    missing = needed_axes(type_) - set(bound_axes(op))
+    if missing:
+        raise VerifyException(
+            f"{op.name}: {type_} depends on axis @{min(missing)}, which neither the grid nor an enclosing loop binds"
+        )
+
+
+# The host side
+
+
+@irdl_op_definition
+class GraphOp(IRDLOperation):
+    """The host program: buffers, views and launches, ended by ``kernel.return``."""
+
+    name = "kernel.graph"
+    sym_name = prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface())
+
+    def __init__(self, name: str, body: Region):
+        super().__init__(properties={"sym_name": StringAttr(name)}, regions=[body])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> GraphOp:
+        name = parser.parse_symbol_name()
+        return cls(name.data, parser.parse_region())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" @{self.sym_name.data} ")
+        printer.print_region(self.body)
+
+    def verify_(self) -> None:
+        if not isinstance(self.body.block.last_op, ReturnOp):
+            raise VerifyException("kernel.graph must end with kernel.return")
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """The results of the program: buffers, views of them, or inputs: ``kernel.return %y : !kernel.ref<…>``."""
+
+    name = "kernel.return"
+    values = var_operand_def(RefType)
+    traits = traits_def(IsTerminator())
+    assembly_format = "$values `:` type($values) attr-dict"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[values])
+
+
+@irdl_op_definition
+class BufferOp(IRDLOperation):
+    """A tensor in global memory: ``%q = kernel.buffer input "q" : !kernel.ref<…>``.
+
+    (C1) the kind is ``input``, ``constant``, ``temporary`` or ``output``; (C2) exactly a constant has a value, of as many elements.
+    """
+
+    name = "kernel.buffer"
+    kind = prop_def(StringAttr)
+    label = prop_def(StringAttr)
+    value = opt_prop_def(DenseIntOrFPElementsAttr)
+    result = result_def(RefType)
+
+    def __init__(self, kind: str, label: str, type_: RefType, value: DenseIntOrFPElementsAttr | None = None):
+        super().__init__(
+            properties={"kind": StringAttr(kind), "label": StringAttr(label), "value": value}, result_types=[type_]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BufferOp:
+        kind = parser.parse_identifier()
+        label = parser.parse_str_literal()
+        value = None
+        if parser.parse_optional_punctuation("="):
+            value = cast(DenseIntOrFPElementsAttr, parser.parse_attribute())
+        parser.parse_punctuation(":")
+        return cls(kind, label, cast(RefType, parser.parse_type()), value)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.kind.data} ")
+        printer.print_string_literal(self.label.data)
+        if self.value is not None:
+            printer.print_string(" = ")
+            printer.print_attribute(self.value)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        # (C1)
+        if self.kind.data not in BUFFER_KINDS:
+            raise VerifyException(f"kernel.buffer: kind {self.kind.data} is none of {', '.join(BUFFER_KINDS)}")
+        # (C2)
+        if (self.kind.data == "constant") != (self.value is not None):
+            raise VerifyException(f"kernel.buffer: kind {self.kind.data} with{'' if self.value else 'out'} a value")
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """Another strided reading of the same memory, without a copy: ``kernel.view %b : !kernel.ref<…> to !kernel.ref<…>``.
+
+    (C1) the element type stays; (C2) the view lies inside the span of its source.
+    """
+
+    name = "kernel.view"
+    source = operand_def(RefType)
+    result = result_def(RefType)
+    traits = traits_def(Pure())
+    assembly_format = "$source `:` type($source) `to` type($result) attr-dict"
+
+    def __init__(self, source: SSAValue, type_: RefType):
+        super().__init__(operands=[source], result_types=[type_])
+
+    def verify_(self) -> None:
+        source, result = cast(RefType, self.source.type), cast(RefType, self.result.type)
+        # (C1)
+        if source.element_type != result.element_type:
+            raise VerifyException(f"kernel.view changes the element type {source.element_type} to {result.element_type}")
+        # (C2)
+        if last_element(result) > last_element(source) or result.offset < source.offset:
+            raise VerifyException(f"kernel.view: {result} reaches beyond {source}")
+
+
+def last_element(ref: RefType) -> int:
+    """The largest element offset that a reference touches."""
+    return ref.offset + sum((extent - 1) * stride for extent, stride in zip(ref.shape, ref.strides, strict=True) if extent)
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """Runs a kernel over its grid: ``kernel.launch @attention(%q, %o) : !kernel.ref<…>, !kernel.ref<…>``.
+
+    (C1) the callee is a ``kernel.func``; (C2) the operand types are those of its arguments.
+    """
+
+    name = "kernel.launch"
+    callee = prop_def(FlatSymbolRefAttr)
+    arguments = var_operand_def(RefType)
+    assembly_format = "$callee `(` $arguments `)` `:` type($arguments) attr-dict"
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue]):
+        super().__init__(properties={"callee": SymbolRefAttr(callee)}, operands=[arguments])
+
+    def verify_(self) -> None:
+        # (C1)
+        target = SymbolTable.lookup_symbol(self, self.callee)
+        if not isinstance(target, FuncOp):
+            raise VerifyException(f"kernel.launch: @{self.callee.root_reference.data} is no kernel.func")
+        # (C2)
+        expected = tuple(a.type for a in target.body.block.args)
+        found = tuple(a.type for a in self.arguments)
+        if expected != found:
+            raise VerifyException(
+                f"kernel.launch: @{target.sym_name.data} takes ({', '.join(map(str, expected))}), not ({', '.join(map(str, found))})"
+            )
+
+
+# The device side
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """One kernel: ``kernel.func @name(%q : !kernel.ref<…>, …) grid [@h0, @q0] schedule #kernel.schedule<…> { … }``.
+
+    The first grid axis varies fastest. (C1) each grid axis is a ``tile.axis`` and stands once.
+    """
+
+    name = "kernel.func"
+    sym_name = prop_def(SymbolNameConstraint())
+    grid = prop_def(ArrayAttr[FlatSymbolRefAttr])
+    schedule = opt_prop_def(ScheduleAttr)
+    body = region_def("single_block")
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
+
+    def __init__(self, name: str, grid: Sequence[str], body: Region, schedule: ScheduleAttr | None = None):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "grid": ArrayAttr([SymbolRefAttr(g) for g in grid]),
+                "schedule": schedule,
+            },
+            regions=[body],
+        )
+
+    @property
+    def grid_axes(self) -> tuple[str, ...]:
+        return tuple(g.root_reference.data for g in self.grid)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        name = parser.parse_symbol_name()
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        parser.parse_keyword("grid")
+        grid = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_symbol_name)
+        schedule = None
+        if parser.parse_optional_keyword("schedule"):
+            schedule = cast(ScheduleAttr, parser.parse_attribute())
+        body = parser.parse_region(arguments)
+        return cls(name.data, [g.data for g in grid], body, schedule)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" @{self.sym_name.data}(")
+        printer.print_list(self.body.block.args, printer.print_block_argument)
+        printer.print_string(") grid [" + ", ".join(f"@{g}" for g in self.grid_axes) + "] ")
+        if self.schedule is not None:
+            printer.print_string("schedule ")
+            printer.print_attribute(self.schedule)
+            printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+    def verify_(self) -> None:
+        # (C1)
+        for axis in self.grid_axes:
+            if not isinstance(SymbolTable.lookup_symbol(self, axis), AxisOp):
+                raise VerifyException(f"kernel.func @{self.sym_name.data}: no tile.axis @{axis} is declared")
+        if len(set(self.grid_axes)) != len(self.grid_axes):
+            raise VerifyException(f"kernel.func @{self.sym_name.data}: an axis stands twice in the grid {list(self.grid_axes)}")
+        for op in self.body.walk():
+            for operand in op.operands:
+                _check_coordinate(op, operand)
+
+
+def _check_coordinate(op: Operation, operand: SSAValue) -> None:
+    """An operand's axes have the same binding where it is made as where it is used."""
+    owner = operand.owner if isinstance(operand.owner, Operation) else operand.owner.first_op
+    if owner is None or isinstance(operand.type, RefType):
+        return
+    made, used = bound_axes(owner), bound_axes(op)
+    for axis in sorted(needed_axes(operand.type)):
+        if made.get(axis) is not used.get(axis):
+            raise VerifyException(
+                f"{op.name} uses a value of type {operand.type} that was made outside the loop over @{axis}: its tile is another one"
+            )
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """A tile of an array: ``%t = kernel.load %q : !kernel.ref<…> -> !tile.view<…>``; ragged edges read as 0.
+
+    The partitions of the result type say which axis cuts which dimension. (C1) shape and element type are those of the array;
+    (C2) the axes are bound here; (C3) the result is no partial value.
+    """
+
+    name = "kernel.load"
+    source = operand_def(RefType)
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "$source `:` type($source) `->` type($result) attr-dict"
+
+    def __init__(self, source: SSAValue, type_: Attribute):
+        super().__init__(operands=[source], result_types=[type_])
+
+    def verify_(self) -> None:
+        _check_memory(self, cast(RefType, self.source.type), self.result.type)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Writes a tile: ``kernel.store %t, %o : !tile.view<…>, !kernel.ref<…>``; elements beyond a ragged edge are not written.
+
+    The constraints are those of ``kernel.load``.
+    """
+
+    name = "kernel.store"
+    value = operand_def()
+    target = operand_def(RefType)
+    assembly_format = "$value `,` $target `:` type($value) `,` type($target) attr-dict"
+
+    def __init__(self, value: SSAValue, target: SSAValue):
+        super().__init__(operands=[value, target])
+
+    def verify_(self) -> None:
+        _check_memory(self, cast(RefType, self.target.type), self.value.type)
+
+
+def _check_memory(op: Operation, ref: RefType, tile: Attribute) -> None:
+    # (C1)
+    if ref.shape != tuple(shape_of(tile)) or ref.element_type != element_type_of(tile):
+        raise VerifyException(f"{op.name}: tile {tile} and array {ref} differ in shape or element type")
+    # (C2)
+    _check_bound(op, tile)
+    # (C3)
+    for state in states_of(tile):
+        if isinstance(state, PartialAttr):
+            raise VerifyException(f"{op.name}: {tile} is a partial result over @{state.axis_name} and can't be in memory")
+
+
+@irdl_op_definition
+class FillOp(IRDLOperation):
+    """A tile of one value: ``%l = kernel.fill 0.0 : !tile.view<…>``. (C1) the value has the tile's element type."""
+
+    name = "kernel.fill"
+    value = prop_def(FloatAttr[AnyFloat] | IntegerAttr[IntegerType])
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def __init__(self, value: FloatAttr[AnyFloat] | IntegerAttr[IntegerType], type_: Attribute):
+        super().__init__(properties={"value": value}, result_types=[type_])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FillOp:
+        value = parser.parse_attribute()
+        parser.parse_punctuation("->")
+        return cls(cast(FloatAttr[AnyFloat] | IntegerAttr[IntegerType], value), parser.parse_type())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        # (C1)
+        if self.value.type != element_type_of(self.result.type):
+            raise VerifyException(f"kernel.fill: value of type {self.value.type} in a tile of {element_type_of(self.result.type)}")
+        _check_bound(self, self.result.type)
+
+
+@irdl_op_definition
+class IotaOp(IRDLOperation):
+    """The index along one dimension of the whole tensor: ``%i = kernel.iota 2 : !tile.view<…>``. (C1) the dimension exists."""
+
+    name = "kernel.iota"
+    dim = prop_def(IntegerAttr[I64])
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "$dim `:` type($result) attr-dict"
+
+    def __init__(self, dim: int, type_: Attribute):
+        super().__init__(properties={"dim": IntegerAttr(dim, i64)}, result_types=[type_])
+
+    def verify_(self) -> None:
+        # (C1)
+        if not 0 <= self.dim.value.data < len(shape_of(self.result.type)):
+            raise VerifyException(f"kernel.iota: {self.result.type} has no dimension {self.dim.value.data}")
+        _check_bound(self, self.result.type)
+
+
+@irdl_op_definition
+class ForOp(IRDLOperation):
+    """A loop over the tiles of an axis: ``%r = kernel.for @k0 iter_args(%acc = %zero) ranges [#kernel.range<…>] : !tile.view<…> { … }``.
+
+    The initial values are the identities of what is accumulated. ``ranges`` (optional) bounds the elements that matter: a tile
+    outside all of them is not visited.
+    (C1) the axis is a ``tile.axis``; (C2) the types of initial values, block arguments, yielded values and results agree;
+    (C3) no such type depends on the loop's axis; (C4) a bound's axis is bound outside.
+    """
+
+    name = "kernel.for"
+    axis = prop_def(FlatSymbolRefAttr)
+    ranges = opt_prop_def(ArrayAttr[RangeAttr])
+    inits = var_operand_def()
+    body = region_def("single_block")
+    res = var_result_def()
+
+    def __init__(self, axis: str, inits: Sequence[SSAValue], body: Region, ranges: Sequence[RangeAttr] | None = None):
+        super().__init__(
+            properties={"axis": SymbolRefAttr(axis), "ranges": None if ranges is None else ArrayAttr(ranges)},
+            operands=[inits],
+            result_types=[[i.type for i in inits]],
+            regions=[body],
+        )
+
+    @property
+    def axis_name(self) -> str:
+        return self.axis.root_reference.data
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ForOp:
+        def entry() -> tuple[Parser.UnresolvedArgument, SSAValue]:
+            argument = parser.parse_argument(expect_type=False)
+            parser.parse_punctuation("=")
+            return argument, parser.parse_operand()
+
+        axis = parser.parse_symbol_name()
+        parser.parse_keyword("iter_args")
+        pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, entry)
+        ranges = None
+        if parser.parse_optional_keyword("ranges"):
+            ranges = cast(ArrayAttr[RangeAttr], parser.parse_attribute()).data
+        arguments = [argument.resolve(init.type) for argument, init in pairs]
+        body = parser.parse_region(arguments)
+        return cls(axis.data, [init for _, init in pairs], body, ranges)
+
+    def print(self, printer: Printer) -> None:
+        def entry(pair: tuple[BlockArgument, SSAValue]) -> None:
+            printer.print_ssa_value(pair[0])
+            printer.print_string(" = ")
+            printer.print_ssa_value(pair[1])
+
+        printer.print_string(f" @{self.axis_name} iter_args(")
+        printer.print_list(zip(self.body.block.args, self.inits, strict=True), entry)
+        printer.print_string(") ")
+        if self.ranges is not None:
+            printer.print_string("ranges ")
+            printer.print_attribute(self.ranges)
+            printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+    def verify_(self) -> None:
+        # (C1)
+        if not isinstance(SymbolTable.lookup_symbol(self, self.axis_name), AxisOp):
+            raise VerifyException(f"kernel.for: no tile.axis @{self.axis_name} is declared")
+        # (C2)
+        last = self.body.block.last_op
+        if not isinstance(last, YieldOp):
+            raise VerifyException("kernel.for must end with kernel.yield")
+        expected = [i.type for i in self.inits]
+        for what, types in (("block arguments", self.body.block.arg_types), ("yielded values", last.operand_types)):
+            if list(types) != expected:
+                raise VerifyException(
+                    f"kernel.for @{self.axis_name}: initial values are ({', '.join(map(str, expected))}) but the {what} ({', '.join(map(str, types))})"
+                )
+        # (C3)
+        for type_ in expected:
+            if self.axis_name in needed_axes(type_):
+                raise VerifyException(f"kernel.for @{self.axis_name} carries {type_}, which depends on the loop's own axis")
+            _check_bound(self, type_)
+        # (C4)
+        outer = bound_axes(self)
+        for range_ in self.ranges or ():
+            for bound in (*range_.lower, *range_.upper):
+                if bound.axis_name is not None and bound.axis_name not in outer:
+                    raise VerifyException(f"kernel.for @{self.axis_name}: a bound names @{bound.axis_name}, which is not bound outside")
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """The next values of a loop's iter_args: ``kernel.yield %acc : !tile.view<…>``."""
+
+    name = "kernel.yield"
+    values = var_operand_def()
+    traits = traits_def(IsTerminator())
+    assembly_format = "$values `:` type($values) attr-dict"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[values])
+
+
+def functions_of(module: Operation) -> Iterator[FuncOp]:
+    """The kernels of a module in order."""
+    for region in module.regions:
+        for op in region.block.ops:
+            if isinstance(op, FuncOp):
+                yield op
+
+
+def new_block(types: Sequence[Attribute] = ()) -> Block:
+    return Block(arg_types=types)
+
+
+def is_tile(type_: Attribute) -> bool:
+    """True for a value inside a kernel (a view or a plain tensor), False for memory."""
+    return bool(states_of(type_)) or isinstance(type_, TensorType)
+
+
+Kernel = Dialect(
+    "kernel",
+    [GraphOp, ReturnOp, BufferOp, ViewOp, LaunchOp, FuncOp, LoadOp, StoreOp, FillOp, IotaOp, ForOp, YieldOp],
+    [RefType, ScheduleAttr, BoundAttr, RangeAttr],
+)

@@ -1,0 +1,157 @@
+"""Running emitted modules on the CPU under Triton's interpreter, in this process and without an environment variable.
+
+Triton decides when it is imported whether its own library functions (``tl.sum`` and the like) are interpreted, and its interpreter patches
+``triton.language`` while it runs. So that one process can compile kernels as well as interpret them, :func:`interpreting` puts
+the patches in place and takes every one of them away again. It also mends what keeps the interpreter from being a reference:
+
+* bf16 operands of ``tl.dot`` are multiplied as numbers (upstream multiplies their bit patterns);
+* float32 to bf16 rounds to nearest even (upstream truncates, twice the error of a GPU);
+* a reduction by one of the emitted NaN-propagating maximum and minimum functions is one NumPy call, not one Python call an element.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from equiforge.codegen.module import load_source
+
+# Reductions that the emitter writes as functions of the module, and what they are in NumPy.
+_FAST_REDUCTIONS = {"larger": np.max, "smaller": np.min, "product": np.prod}
+
+
+@dataclass
+class Trips:
+    """The loops that a run went through: one ``range`` for each time a program instance reached a loop."""
+
+    ranges: list[range] = field(default_factory=lambda: [])
+
+    @property
+    def total(self) -> int:
+        """Loop iterations over all program instances."""
+        return sum(len(r) for r in self.ranges)
+
+
+def run_interpreted(source: str, args: Sequence[torch.Tensor], trips: Trips | None = None) -> list[torch.Tensor]:
+    """Runs an emitted module on CPU tensors and returns its results as a list.
+
+    ``trips``, if given, receives the bounds of every loop that ran. Raises what the module's ``run`` raises.
+    """
+    with interpreting(), warnings.catch_warnings():
+        # NaN and inf pass through the kernels on purpose.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        module = load_source(source)
+        if trips is not None:
+
+            def counted(*bounds: Any) -> range:
+                trips.ranges.append(range(*(int(b) for b in bounds)))
+                return trips.ranges[-1]
+
+            module.__dict__["range"] = counted
+        result = module.run(*args)
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+@contextlib.contextmanager
+def interpreting() -> Iterator[None]:
+    """Within the context ``triton.jit`` makes interpreted functions; afterwards Triton is as it was."""
+    import triton
+    import triton.language as tl
+    from triton.runtime import interpreter
+    from triton.runtime.jit import JITFunction
+
+    owners: list[Any] = [tl, tl.core, tl.math, tl.tensor, tl.dtype, tl.core.tensor_descriptor_base, tl.standard]
+    before = [dict(vars(owner)) for owner in owners]
+    interpret = triton.knobs.runtime.interpret
+    builder: Any = interpreter.InterpreterBuilder
+    patched: list[tuple[Any, str, Any]] = []
+
+    def patch(owner: Any, name: str, value: Any) -> None:
+        patched.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _rewritten(self.fn)(*args, **kwargs)
+
+    convert = interpreter._convert_float
+    create_dot = builder.create_dot
+    reduce_all = interpreter.ReduceOps.apply_impl
+
+    def rounding_convert(data: Any, source: Any, target: Any, mode: Any) -> Any:
+        if source == tl.float32 and target == tl.bfloat16:
+            return _to_bf16(np.asarray(data))
+        return convert(data, source, target, mode)
+
+    def dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
+        return create_dot(self, _widened(a, interpreter, tl), _widened(b, interpreter, tl), *rest)
+
+    def reduce(self: Any, inputs: Any) -> Any:
+        numpy_function = _FAST_REDUCTIONS.get(getattr(self.combine_fn, "__name__", ""))
+        if numpy_function is None or self.axis is None:
+            return reduce_all(self, inputs)
+        data = inputs[0].handle.data
+        return self.to_tensor(numpy_function(data, axis=self.axis, keepdims=self.keep_dims), inputs[0].dtype)
+
+    try:
+        triton.knobs.runtime.interpret = True
+        interpreter._patch_lang(_names_the_language)
+        patch(JITFunction, "__call__", call)
+        patch(interpreter.InterpretedFunction, "__call__", call)
+        patch(interpreter, "_convert_float", rounding_convert)
+        patch(builder, "create_dot", dot)
+        patch(interpreter.ReduceOps, "apply_impl", reduce)
+        yield
+    finally:
+        for owner, name, value in reversed(patched):
+            setattr(owner, name, value)
+        for owner, names in zip(owners, before, strict=True):
+            for name, value in list(vars(owner).items()):
+                if name not in names:
+                    delattr(owner, name)
+                elif value is not names[name]:
+                    setattr(owner, name, names[name])
+        triton.knobs.runtime.interpret = interpret
+
+
+def _rewritten(fn: Any) -> Any:
+    from triton.runtime.interpreter import InterpretedFunction
+
+    return InterpretedFunction(fn).rewrite()
+
+
+def _widened(handle: Any, interpreter: Any, tl: Any) -> Any:
+    if handle.dtype.scalar != tl.bfloat16:
+        return handle
+    return interpreter.TensorHandle((handle.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
+
+
+def _to_bf16(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    bits = np.ascontiguousarray(data, dtype=np.float32).view(np.uint32)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    # Rounding would carry a NaN's bits into the sign; a quiet NaN stays one.
+    quiet = ((bits >> 16) | 0x40).astype(np.uint16)
+    return np.where(np.isnan(data), quiet, rounded)
+
+
+def _language() -> tuple[Any, Any]:
+    import triton.language as tl
+
+    return tl, tl.core
+
+
+class _LanguageNames:
+    """Stands for a function whose globals name ``triton.language`` and its core, which is all that the interpreter's patching looks at."""
+
+    @property
+    def __globals__(self) -> dict[str, Any]:
+        tl, core = _language()
+        return {"tl": tl, "core": core}
+
+
+_names_the_language = _LanguageNames()
