@@ -1,0 +1,258 @@
+"""The cost model that ranks candidates: bytes, floating-point operations and launches, in microseconds on a target.
+
+The *lower bound* of a kernel reads and writes each distinct tensor once and does each product once. The *estimate* adds what a tiling costs at
+the best of a few nominal tile sizes: operands read again by other blocks (from L2 where they fit it), work repeated in every block of a
+grid axis that does not cut it, and processors left idle by a small grid. Both are sums over the kernels of a program, so that the search can bound them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from equiforge.egraph.graph import REPLICATE, EGraph, ENode, Reducer
+from equiforge.search.normal_form import Grid, Option, Space, product
+from equiforge.tune.targets import Target
+
+ELEMENT_BYTES = {"i1": 1, "i8": 1, "f8E4M3FN": 1, "f8E5M2": 1, "f16": 2, "bf16": 2, "i16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+TILES = (128, 64, 32, 16, 4, 1)
+LOOP_TILE = 64
+MAX_TILE_ELEMENTS = 32_768
+"""Elements of one value that a block can hold (128 KiB of f32): larger tiles don't fit registers and shared memory."""
+_DRAM_EFFICIENCY = 0.85
+_DOT_EFFICIENCY = 0.6
+_L2_SPEEDUP = 3.0
+
+
+@dataclass(frozen=True)
+class KernelCost:
+    """What one kernel moves and does: ``bytes`` and ``flops`` at least, ``lower_us`` and ``estimate_us`` with its launch."""
+
+    bytes: int
+    flops: int
+    lower_us: float
+    estimate_us: float
+    tile: int
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops``, the axes that cut it, the outer loops that
+    repeat a load, the (dimension, axis) extents of the tiles it holds, and the rows of a product."""
+
+    bytes: int
+    base: int
+    flops: int
+    cut: frozenset[int]
+    repeats: tuple[int, ...]
+    tiles: tuple[tuple[tuple[int, int], ...], ...]
+    rows: int
+
+
+def storage_element(graph: EGraph, class_id: int) -> str:
+    """Element type in which a class lies in memory: as the argument has it, as the program returns it, or as the program names it."""
+    for node in graph.nodes[class_id]:
+        if node.op == "input":
+            return graph.inputs[int(node.attrs[0])][2]
+        if node.op == "const":
+            return graph.constants[str(node.attrs[0])][0]
+    if class_id in graph.roots and graph.root_elements:
+        return graph.root_elements[graph.roots.index(class_id)]
+    return graph.types[class_id].wide or graph.types[class_id].element
+
+
+def leaf_inputs(tree: object, found: set[int]) -> set[int]:
+    """Numbers of the loop inputs that an elementwise expression tree of a reducer reads."""
+    if isinstance(tree, tuple):
+        if len(tree) == 2 and tree[0] == "input" and isinstance(tree[1], int):
+            found.add(tree[1])
+        else:
+            for part in tree:
+                leaf_inputs(part, found)
+    return found
+
+
+def pow2(extent: int) -> int:
+    """The next power of two: what an uncut dimension of this extent takes in a tile."""
+    return 1 << max(0, extent - 1).bit_length()
+
+
+class CostModel:
+    """Costs of kernels of one e-graph on one target."""
+
+    def __init__(self, space: Space, target: Target):
+        self.space = space
+        self.graph = space.graph
+        self.target = target
+        self._work: dict[int, _Work] = {}
+
+    @cached_property
+    def dot_element(self) -> str:
+        """Operand type of the products of this program, as far as the rate of the tensor cores goes."""
+        storages = {element for _, _, element in self.graph.inputs}
+        if "f64" in storages:
+            return "f64"
+        return "f16" if storages & {"f16", "bf16"} else "f32"
+
+    @cached_property
+    def batch_axes(self) -> frozenset[int]:
+        """Axes of groups that are a batch dimension of every product they occur in: their tile is one element."""
+        matrix: set[int] = set()
+        batch: set[int] = set()
+        for class_id, nodes in self.graph:
+            if any(n.op in ("matmul", "tilematmul") for n in nodes):
+                groups = self.graph.types[class_id].groups
+                matrix |= set(groups[-2:])
+                batch |= set(groups[:-2])
+        batch -= matrix | self.space.contracted_groups
+        return frozenset(a for a, axis in enumerate(self.graph.axes) if axis.group in batch)
+
+    def tensor_bytes(self, class_id: int, elements: int | None = None) -> int:
+        count = product(self.graph.types[class_id].shape) if elements is None else elements
+        return count * ELEMENT_BYTES.get(storage_element(self.graph, class_id), 4)
+
+    def work(self, option: Option) -> _Work:
+        """Cost of an option, computed once."""
+        if option.number not in self._work:
+            self._work[option.number] = self._measure(option)
+        return self._work[option.number]
+
+    def _tile_extents(self, class_id: int) -> tuple[tuple[int, int], ...]:
+        kind = self.graph.types[class_id]
+        cut = {dim: axis for axis, dim in kind.state if dim >= 0}
+        return tuple((extent, cut.get(dim, -1)) for dim, extent in enumerate(kind.shape))
+
+    def _cut(self, *classes: int) -> frozenset[int]:
+        return frozenset(a for c in classes for a, dim in self.graph.types[c].state if dim >= 0)
+
+    def _measure(self, option: Option) -> _Work:
+        graph = self.graph
+        if option.load is not None:
+            load = option.load
+            state = graph.types[load.tile].state
+            repeats = tuple(a for a, dim in state if dim == REPLICATE)
+            return _Work(
+                bytes=self.tensor_bytes(load.base, load.elements),
+                base=load.base,
+                flops=0,
+                cut=self._cut(load.tile),
+                repeats=repeats,
+                tiles=(self._tile_extents(load.tile),),
+                rows=0,
+            )
+        node = option.node
+        assert node is not None
+        if node.op == "rolling":
+            return self._measure_rolling(node)
+        if node.op == "tilematmul":
+            a, b = node.children
+            shape = graph.types[option.owner].shape
+            flops = 2 * product(shape) * graph.types[a].shape[-1]
+            tiles = (self._tile_extents(option.owner), self._tile_extents(a), self._tile_extents(b))
+            return _Work(0, -1, flops, self._cut(option.owner, a, b), (), tiles, shape[-2])
+        return _Work(0, -1, 0, self._cut(*node.children), (), (self._tile_extents(node.children[0]),), 0)
+
+    def _measure_rolling(self, node: ENode) -> _Work:
+        reducer: Reducer = self.graph.reducers[str(node.attrs[0])]
+        flops, rows = 0, 0
+        for consumer in reducer.consumers:
+            if consumer.kind == "tilematmul":
+                shapes = [self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution, set()))]
+                contribution = tuple(max(extents) for extents in zip(*shapes, strict=True))
+                other = self.graph.types[node.children[consumer.other]].shape
+                columns = other[-1] if consumer.operand == 0 else other[-2]
+                flops += 2 * product(contribution) * columns
+                rows = contribution[-2]
+        tiles = tuple(self._tile_extents(c) for c in node.children)
+        return _Work(0, -1, flops, self._cut(*node.children), (), tiles, rows)
+
+    def kernel(self, grid: Grid, options: list[Option]) -> KernelCost | None:
+        """Cost of a kernel; None if it holds a tile that no tiling makes small enough for a block."""
+        works = [self.work(o) for o in options]
+        # Where a block reduces over an axis of its own grid, it goes over the whole of it.
+        loops = {int(o.node.attrs[1]) for o in options if o.node is not None and o.node.op in ("preduce", "rolling")}
+        read: dict[int, int] = {}
+        for work in works:
+            if work.base >= 0:
+                read[work.base] = max(read.get(work.base, 0), work.bytes)
+        moved = sum(read.values()) + self.tensor_bytes(grid.root)
+        flops = sum(w.flops for w in works)
+        rate = self.target.flops_per_us(self.dot_element)
+        lower = max(moved / self.target.bytes_per_us, flops / rate)
+        best: tuple[float, int] | None = None
+        for tile in TILES:
+            estimate = self._estimate(grid, works, loops, tile)
+            if estimate is not None and (best is None or estimate < best[0]):
+                best = (estimate, tile)
+        if best is None:
+            return None
+        launch = self.target.launch_us
+        return KernelCost(moved, flops, lower + launch, max(best[0], lower) + launch, best[1])
+
+    def _estimate(self, grid: Grid, works: list[_Work], loops: set[int], tile: int) -> float | None:
+        axes = self.graph.axes
+
+        def size(axis: int) -> int:
+            if axis in self.batch_axes:
+                return 1
+            if axis in grid.axes and axis not in loops:
+                return min(tile, pow2(axes[axis].extent))
+            return min(LOOP_TILE, max(16, tile), pow2(axes[axis].extent))
+
+        count = {a: -(-axes[a].extent // size(a)) for a in {*grid.axes, *loops}}
+        for work in works:
+            for extents in work.tiles:
+                held = 1
+                for extent, axis in extents:
+                    held *= min(size(axis), pow2(extent)) if axis >= 0 else pow2(extent)
+                if held > MAX_TILE_ELEMENTS:
+                    return None
+        blocks = 1
+        for axis in grid.axes:
+            blocks *= count[axis]
+        busy = min(1.0, blocks / self.target.sms)
+        dram, cached, dots, scalar = 0.0, 0.0, 0.0, 0.0
+        for work in works:
+            repeated = 1
+            for axis in grid.axes:
+                if axis not in work.cut or axis in loops:
+                    repeated *= count[axis]
+            if work.bytes:
+                if work.cut & loops:
+                    for axis in work.repeats:
+                        if axis in loops and axis not in grid.axes:
+                            repeated *= count[axis]
+                cached += work.bytes * repeated
+                misses = 1.0 if work.bytes < self.target.l2_bytes / 2 else 1.0 + (repeated - 1) / 8
+                dram += work.bytes * misses
+            elif work.rows > 1:
+                dots += work.flops * repeated
+            else:
+                scalar += work.flops * repeated
+        written = self.tensor_bytes(grid.root)
+        memory = (dram + written) / (self.target.bytes_per_us * _DRAM_EFFICIENCY * min(1.0, 1.5 * busy))
+        l2 = (cached + written) / (self.target.bytes_per_us * _L2_SPEEDUP * busy)
+        compute = dots / (self.target.flops_per_us(self.dot_element) * _DOT_EFFICIENCY * busy)
+        compute += scalar / (self.target.flops_per_us("f32") * _DOT_EFFICIENCY * busy)
+        return max(memory, l2, compute)
+
+
+def limit_us(graph: EGraph, target: Target, flops: int = 0) -> float:
+    """The physical limit of a program: each distinct input and output moved once, and ``flops`` done at the peak rate."""
+    seen: set[int] = set()
+    used: set[int] = set()
+    moved = 0
+    for class_id, nodes in graph:
+        for node in nodes:
+            if node.op == "input":
+                used.add(int(node.attrs[0]))
+    for index in used:
+        _, shape, element = graph.inputs[index]
+        moved += product(shape) * ELEMENT_BYTES.get(element, 4)
+    for root in graph.roots:
+        if root not in seen and not any(n.op == "input" for n in graph.nodes[root]):
+            seen.add(root)
+            moved += product(graph.types[root].shape) * ELEMENT_BYTES.get(storage_element(graph, root), 4)
+    storages = {element for _, _, element in graph.inputs}
+    dot = "f64" if "f64" in storages else "f16" if storages & {"f16", "bf16"} else "f32"
+    return max(moved / target.bytes_per_us, flops / target.flops_per_us(dot))

@@ -1,0 +1,222 @@
+"""Enumerates the kernels that may produce one stored class.
+
+Algorithm 1 of the paper (section 5.1) over partial kernels: a worklist of choices and open holes; the hole to fill is fixed by
+the state, so that each set of choices is reached in one way; an equal canonical form is expanded once. Best first, by a bound on what any
+completion reads, writes and multiplies, so that a limit costs the least promising kernels.
+
+The candidates are the *minimal* sets of heavy choices that make the root: a kernel that does all that another one does, and more, is dominated.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from equiforge.search.compaction import Table, bits, least
+from equiforge.search.cost import CostModel, KernelCost
+from equiforge.search.normal_form import Grid, Option, Space, contracted_dim
+
+Strategy = Literal["none", "after", "early"]
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """One kernel: where it stores, its grid and its heavy options; ``needs`` are the stored classes that it reads."""
+
+    root: int
+    grid: Grid
+    options: tuple[int, ...]
+    needs: frozenset[int]
+    cost: KernelCost
+    structure: tuple[object, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.root, self.grid.axes, self.options)
+
+
+@dataclass
+class Variants:
+    """The kernels of a stored class by rising estimate; ``bound`` is what kernels not listed cost at least (None: all are listed)."""
+
+    kernels: list[KernelChoice]
+    bound: float | None
+
+
+@dataclass
+class Counters:
+    """Work done by a search: partial programs expanded, those pruned as equal to an earlier one, and reasons for refusals."""
+
+    states: int = 0
+    pruned: int = 0
+    rejects: dict[str, int] = field(default_factory=lambda: {})
+
+    def reject(self, reason: str, count: int = 1) -> None:
+        if count:
+            self.rejects[reason] = self.rejects.get(reason, 0) + count
+
+
+class _State(NamedTuple):
+    priority: float
+    order: int
+    grid: int
+    chosen: int
+    holes: int
+    heavy: int
+    bases: int
+    bytes: int
+    flops: int
+
+
+class KernelSearch:
+    """Kernels of the stored classes of an e-graph, each list made when first asked for."""
+
+    def __init__(self, space: Space, table: Table, model: CostModel, strategy: Strategy, max_states: int):
+        self.space = space
+        self.table = table
+        self.model = model
+        self.strategy: Strategy = strategy
+        self.max_states = max_states
+        self.counters = Counters()
+        self._variants: dict[int, Variants] = {}
+
+    def floor(self, root: int) -> float:
+        """What any kernel for ``root`` costs at least: exact once its kernels are listed."""
+        known = self._variants.get(root)
+        if known is not None:
+            costs = [k.cost.estimate_us for k in known.kernels[:1]] + ([] if known.bound is None else [known.bound])
+            return min(costs, default=float("inf"))
+        return self.model.target.launch_us + self.model.tensor_bytes(root) / self.model.target.bytes_per_us
+
+    def variants(self, root: int) -> Variants:
+        """The kernels that produce ``root``."""
+        if root not in self._variants:
+            self._variants[root] = self._enumerate(root)
+        return self._variants[root]
+
+    def listed(self) -> list[Variants]:
+        """The kernel lists made so far."""
+        return list(self._variants.values())
+
+    def _enumerate(self, root: int) -> Variants:
+        grids = self.space.grids(root)
+        done, bound = self._complete(root, grids)
+        kernels: list[KernelChoice] = []
+        for number, masks in enumerate(done):
+            minimal = masks if self.strategy == "none" else least(masks)
+            if self.strategy != "none":
+                self.counters.reject("does more than another kernel", len(set(masks)) - len(minimal))
+            for mask in minimal:
+                kernel = self._finish(grids, grids[number], mask)
+                if kernel is not None:
+                    kernels.append(kernel)
+        kernels.sort(key=lambda k: (k.cost.estimate_us, len(k.options), k.grid.axes, k.options))
+        return Variants(kernels, bound)
+
+    def _complete(self, root: int, grids: list[Grid]) -> tuple[list[list[int]], float | None]:
+        """Heavy choices of the complete kernels for each grid, and a bound on those that a limit cut off."""
+        table, model, target = self.table, self.model, self.model.target
+        early = self.strategy == "early"
+        forbidden = 0
+        for option in self.space.options:
+            if option.load is not None and option.load.base == root:
+                forbidden |= 1 << option.number
+        done: list[list[int]] = [[] for _ in grids]
+        seen: set[tuple[int, int, int]] = set()
+        heap: list[_State] = []
+        order = 0
+        written = model.tensor_bytes(root)
+        rate = target.flops_per_us(model.dot_element)
+        for number, grid in enumerate(grids):
+            for start in table.starts.get(grid.tile, ()):
+                heapq.heappush(heap, _State(0.0, order, number, 0, start, 0, 0, written, 0))
+                order -= 1
+        expanded = 0
+        while heap:
+            if expanded >= self.max_states:
+                return done, heap[0].priority + target.launch_us
+            state = heapq.heappop(heap)
+            if early and any(d & ~state.heavy == 0 for d in done[state.grid]):
+                self.counters.pruned += 1
+                continue
+            expanded += 1
+            self.counters.states += 1
+            if not state.holes:
+                starts = table.starts[grids[state.grid].tile]
+                if table.is_well_founded(state.chosen, starts):
+                    done[state.grid].append(state.heavy)
+                else:
+                    self.counters.reject("cyclic")
+                continue
+            hole = (state.holes & -state.holes).bit_length() - 1
+            for move in table.moves[hole]:
+                chosen, heavy, bases = state.chosen | 1 << move.bit, state.heavy, state.bases
+                holes = (state.holes | move.needs) & ~self._met(state, move.bit, chosen)
+                moved, flops = state.bytes, state.flops
+                if move.heavy >= 0 and not heavy >> move.heavy & 1:
+                    if forbidden >> move.heavy & 1:
+                        continue
+                    heavy |= 1 << move.heavy
+                    work = model.work(self.space.options[move.heavy])
+                    flops += work.flops
+                    if work.base >= 0 and not bases >> work.base & 1:
+                        bases |= 1 << work.base
+                        moved += work.bytes
+                if early:
+                    key = (state.grid, chosen, holes)
+                    if key in seen:
+                        self.counters.pruned += 1
+                        continue
+                    seen.add(key)
+                priority = max(moved / target.bytes_per_us, flops / rate)
+                heapq.heappush(heap, _State(priority, order, state.grid, chosen, holes, heavy, bases, moved, flops))
+                order -= 1
+        return done, None
+
+    def _met(self, state: _State, bit: int, chosen: int) -> int:
+        """All demands that the choices so far meet."""
+        mask = 0
+        for b in bits(chosen):
+            mask |= self.table.satisfied[b]
+        return mask
+
+    def _finish(self, grids: list[Grid], grid: Grid, mask: int) -> KernelChoice | None:
+        options = [self.space.options[b] for b in bits(mask)]
+        if not self._worthwhile(grids, grid, options):
+            self.counters.reject("a larger grid has the same structure")
+            return None
+        cost = self.model.kernel(grid, options)
+        if cost is None:
+            self.counters.reject("a tile is too large for a block")
+            return None
+        needs = frozenset(o.load.base for o in options if o.load is not None) - frozenset(self.space.leaf)
+        return KernelChoice(
+            grid.root, grid, tuple(o.number for o in options), needs, cost, _structure(grid, options, len(needs))
+        )
+
+    def _worthwhile(self, grids: list[Grid], grid: Grid, options: list[Option]) -> bool:
+        """Whether each dimension that the grid could cut but leaves whole is summed over as a whole in this kernel."""
+        graph = self.space.graph
+        whole: set[int] = set()
+        for option in options:
+            node = option.node
+            dim = None if node is None else contracted_dim(graph, node)
+            if node is not None and dim is not None:
+                kind = graph.types[node.children[0]]
+                if dim not in dict(kind.state).values():
+                    whole.add(kind.groups[dim])
+        groups = graph.types[grid.root].groups
+        for other in grids:
+            for dim in other.covered - grid.covered if grid.covered < other.covered else ():
+                if dim < 0 or groups[dim] not in whole:
+                    return False
+        return True
+
+
+def _structure(grid: Grid, options: list[Option], stored: int) -> tuple[object, ...]:
+    """What tells kernels apart at a glance: the grid, the loops, derived reductions, products, reads of intermediates."""
+    loops = sorted(int(o.node.attrs[1]) for o in options if o.node is not None and o.node.op in ("preduce", "rolling"))
+    rolling = sum(o.kind == "rolling" for o in options)
+    products = sum(o.kind == "tilematmul" for o in options)
+    return (grid.axes, tuple(loops), rolling, products, stored)

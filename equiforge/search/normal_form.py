@@ -1,0 +1,297 @@
+"""The normal form of an executable program: what may be chosen for a class of the e-graph.
+
+A *stored* class has no parallel axes and is the root of one kernel: a chain of ``combine`` nodes whose axes rise from the root
+inwards (the grid), then a tile class. A tile class is computed, or loaded: a chain of ``view`` nodes whose axes fall, down to a class in
+memory. No other view stands on a computed value, except a replication over the axis of the very reduction that made it (a value of a loop that a
+later loop over the same axis, or the tile of the grid, uses).
+
+Choices are split in two. *Heavy* ones decide how a kernel performs: loads, tile products, reductions and derived reductions. All
+others are pointwise or layout changes in registers: two programs with the same heavy choices are one candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from equiforge.egraph.graph import REPLICATE, EGraph, ENode
+
+LEAVES = frozenset({"input", "const", "iota"})
+STRUCTURAL = frozenset({"transpose", "reshape", "expand", "slice"})
+LIGHT = frozenset({"unary", "binary", "select", "cast", "concat"}) | STRUCTURAL
+HEAVY = frozenset({"tilematmul", "reduce", "preduce"})
+
+ANY = -1
+"""Demand: the value, computed or loaded."""
+COMPUTED = -2
+"""Demand: the value, computed in this kernel. A number >= 0 demands that it is made by a reduction over that axis."""
+
+Demand = tuple[int, int]
+"""A class and how it is wanted: ``ANY``, ``COMPUTED`` or an axis."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Tile class ``tile`` read from memory: ``path`` goes from it through views and layout changes to the class ``base``.
+
+    ``base`` is an input, a constant, an index vector or a stored class. ``where`` tells loads of one base apart: (axis, dimension) pairs on
+    the base, or on the class where a layout change hid its dimensions. ``elements`` is what is read of the base.
+    """
+
+    tile: int
+    base: int
+    where: tuple[tuple[int, ...], ...]
+    path: tuple[tuple[int, ENode], ...]
+    elements: int
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return ("load", self.base, self.where)
+
+
+@dataclass
+class Option:
+    """A heavy choice. ``satisfies`` are all demands that it meets: a load of the same data, or a derived reduction with several
+    fields, meets those of several classes."""
+
+    number: int
+    kind: str
+    key: tuple[object, ...]
+    owner: int
+    node: ENode | None
+    children: tuple[Demand, ...]
+    load: Load | None = None
+    satisfies: list[Demand] = field(default_factory=lambda: [])
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A way to store ``root``: its ``combine`` (or ``collect``) nodes from the root inwards, and the tile that a block computes."""
+
+    root: int
+    axes: tuple[int, ...]
+    chain: tuple[tuple[int, ENode], ...]
+    tile: int
+    covered: frozenset[int]
+
+
+def product(extents: tuple[int, ...]) -> int:
+    """Number of elements of a shape."""
+    result = 1
+    for extent in extents:
+        result *= extent
+    return result
+
+
+def contracted_dim(graph: EGraph, node: ENode) -> int | None:
+    """Dimension of the first operand that a product or a reduction inside a tile sums over."""
+    if node.op in ("matmul", "tilematmul"):
+        return len(graph.types[node.children[0]].shape) - 1
+    if node.op == "reduce":
+        return int(node.attrs[1])
+    return None
+
+
+class Space:
+    """The legal choices of an e-graph, numbered once and shared by all kernels."""
+
+    def __init__(self, graph: EGraph):
+        self.graph = graph
+        self.options: list[Option] = []
+        self._by_key: dict[tuple[object, ...], Option] = {}
+        self._loads: dict[int, list[Load]] = {}
+        self._chosen: dict[Demand, list[Option]] = {}
+        self._grids: dict[int, list[Grid]] = {}
+        self.state = {c: dict(t.state) for c, t in graph.types.items()}
+        self.leaf = {c: n for c, nodes in graph for n in nodes if n.op in LEAVES}
+
+    @cached_property
+    def contracted_groups(self) -> frozenset[int]:
+        """Dimension groups that some product or reduction sums over; the axes of all others are batch-like."""
+        groups: set[int] = set()
+        for _, nodes in self.graph:
+            for node in nodes:
+                dim = contracted_dim(self.graph, node)
+                if dim is not None:
+                    groups.add(self.graph.types[node.children[0]].groups[dim])
+                elif node.op in ("preduce", "rolling"):
+                    groups.add(self.graph.axes[int(node.attrs[1])].group)
+        return frozenset(groups)
+
+    @cached_property
+    def storable(self) -> frozenset[int]:
+        """Classes that a program may keep in memory: results, products and reductions, and values that the user's program names.
+
+        Of classes that only a transposition or a reshape tells apart, one is stored: a result, else a named value, else the first.
+        """
+        results = set(self.graph.roots)
+        allowed: list[int] = []
+        for class_id, nodes in self.graph:
+            kind = self.graph.types[class_id]
+            if kind.state or class_id in self.leaf:
+                continue
+            named = kind.wide is not None or class_id in results
+            if (named or any(n.op in ("matmul", "reduce", "collect") for n in nodes)) and self.grids(class_id):
+                allowed.append(class_id)
+        return frozenset(self._one_layout_each(allowed, results))
+
+    def _one_layout_each(self, allowed: list[int], results: set[int]) -> list[int]:
+        leader = {c: c for c in allowed}
+
+        def find(c: int) -> int:
+            while leader[c] != c:
+                c = leader[c]
+            return c
+
+        def rank(c: int) -> tuple[bool, bool, int]:
+            return (c not in results, self.graph.types[c].wide is None, c)
+
+        for class_id in allowed:
+            for node in self.graph.nodes[class_id]:
+                if node.op in ("transpose", "reshape") and node.children[0] in leader:
+                    first, second = sorted((find(class_id), find(node.children[0])), key=rank)
+                    leader[second] = first
+        return [c for c in allowed if find(c) == c or c in results]
+
+    def grids(self, root: int) -> list[Grid]:
+        """The grids on which a kernel may compute ``root``; empty if it is not computed as a whole value in any way.
+
+        Every dimension of a batch-like group that can be cut is cut: a grid without it has the same structure and less parallelism.
+        """
+        if root not in self._grids:
+            self._grids[root] = self._find_grids(root)
+        return self._grids[root]
+
+    def _find_grids(self, root: int) -> list[Grid]:
+        found: list[Grid] = []
+
+        def walk(class_id: int, chain: tuple[tuple[int, ENode], ...], covered: frozenset[int]) -> None:
+            axes = tuple(self._axis_of(n) for _, n in chain)
+            if any(n.op in LIGHT or n.op in HEAVY or n.op in LEAVES or n.op == "get" for n in self.graph.nodes[class_id]):
+                found.append(Grid(root, axes, chain, class_id, covered))
+            for node in self.graph.nodes[class_id]:
+                if node.op in ("combine", "collect") and (not axes or self._axis_of(node) > axes[-1]):
+                    dim = int(node.attrs[0]) if node.op == "combine" else -1 - self._axis_of(node)
+                    walk(node.children[0], (*chain, (class_id, node)), covered | {dim})
+
+        walk(root, (), frozenset())
+        coverable: set[int] = set()
+        for grid in found:
+            coverable |= grid.covered
+        groups = self.graph.types[root].groups
+        needed = {d for d in coverable if d < 0 or groups[d] not in self.contracted_groups}
+        # The axes of one group are interchangeable: of the grids that cut the same dimensions, the first stands for all.
+        best: dict[frozenset[int], Grid] = {}
+        for grid in found:
+            known = best.get(grid.covered)
+            if needed <= grid.covered and (known is None or grid.axes < known.axes):
+                best[grid.covered] = grid
+        return sorted(best.values(), key=lambda g: (-len(g.axes), g.axes))
+
+    @staticmethod
+    def _axis_of(node: ENode) -> int:
+        return int(node.attrs[-1])
+
+    def loads(self, class_id: int) -> list[Load]:
+        """All ways to read a class from memory, one for each place that it may be in; the shortest path first."""
+        if class_id not in self._loads:
+            best: dict[tuple[object, ...], Load] = {}
+            for load in self._paths(class_id, frozenset()):
+                known = best.get(load.key)
+                if known is None or len(load.path) < len(known.path):
+                    best[load.key] = load
+            self._loads[class_id] = sorted(best.values(), key=lambda d: (len(d.path), d.base, d.where))
+        return self._loads[class_id]
+
+    def _paths(self, class_id: int, above: frozenset[int]) -> list[Load]:
+        state = self.state[class_id]
+        found: list[Load] = []
+        if not state:
+            if class_id in self.leaf or class_id in self.storable:
+                elements = product(self.graph.types[class_id].shape)
+                found.append(Load(class_id, class_id, (), (), elements))
+            if class_id not in self.leaf:
+                for node in self.graph.nodes[class_id]:
+                    if node.op in STRUCTURAL and node.children[0] not in above:
+                        below = self._paths(node.children[0], above | {class_id})
+                        found.extend(self._through_layout(class_id, node, load) for load in below)
+            return found
+        last = max(state)
+        for node in self.graph.nodes[class_id]:
+            if node.op == "view" and node.attrs[1] == last and node.children[0] not in above:
+                for load in self._paths(node.children[0], above | {class_id}):
+                    found.append(self._through_view(class_id, node, load))
+        return found
+
+    def _through_layout(self, class_id: int, node: ENode, load: Load) -> Load:
+        path = ((class_id, node), *load.path)
+        elements = min(load.elements, product(self.graph.types[class_id].shape))
+        return Load(class_id, load.base, load.where, path, elements)
+
+    def _through_view(self, class_id: int, node: ENode, load: Load) -> Load:
+        dim, axis = int(node.attrs[0]), int(node.attrs[1])
+        path = ((class_id, node), *load.path)
+        if dim == REPLICATE:
+            return Load(class_id, load.base, load.where, path, load.elements)
+        where: tuple[int, ...] = (axis, dim)
+        for owner, step in load.path:
+            if step.op == "transpose":
+                where = (axis, int(step.attrs[where[1]]))
+            elif step.op in STRUCTURAL:
+                where = (axis, where[1], owner)
+                break
+        return Load(class_id, load.base, tuple(sorted((*load.where, where))), path, load.elements)
+
+    def is_free(self, class_id: int) -> Load | None:
+        """The load of a class that costs no memory access: constants and index vectors."""
+        for load in self.loads(class_id):
+            if self.leaf.get(load.base, ENode("", (), ())).op in ("const", "iota"):
+                return load
+        return None
+
+    def light_nodes(self, class_id: int) -> list[tuple[ENode, tuple[Demand, ...]]]:
+        """Pointwise and layout nodes of a class, and uses of a finished reduction, with what they demand."""
+        result: list[tuple[ENode, tuple[Demand, ...]]] = []
+        for node in self.graph.nodes[class_id]:
+            if node.op in LIGHT:
+                result.append((node, tuple((c, ANY) for c in node.children)))
+            elif node.op == "view" and node.attrs[0] == REPLICATE:
+                axis = int(node.attrs[1])
+                if self.chosen_by((node.children[0], axis)):
+                    result.append((node, ((node.children[0], axis),)))
+        return result
+
+    def chosen_by(self, demand: Demand) -> list[Option]:
+        """The heavy options that meet a demand, in a fixed order."""
+        if demand not in self._chosen:
+            self._chosen[demand] = self._find_options(demand)
+        return self._chosen[demand]
+
+    def _find_options(self, demand: Demand) -> list[Option]:
+        class_id, wanted = demand
+        found: list[Option] = []
+        for node in self.graph.nodes[class_id]:
+            if node.op in HEAVY:
+                if wanted < 0 or (node.op == "preduce" and node.attrs[1] == wanted):
+                    found.append(self._option(node.op, (class_id, node), class_id, node))
+            elif node.op == "get":
+                for rolling in self.graph.nodes[node.children[0]]:
+                    if rolling.op == "rolling" and (wanted < 0 or rolling.attrs[1] == wanted):
+                        key = (node.children[0], rolling)
+                        found.append(self._option("rolling", key, node.children[0], rolling))
+        if wanted == ANY and self.is_free(class_id) is None:
+            for load in self.loads(class_id):
+                option = self._option("load", load.key, class_id, None)
+                option.load = option.load or load
+                found.append(option)
+        for option in found:
+            option.satisfies.append(demand)
+        return found
+
+    def _option(self, kind: str, key: tuple[object, ...], owner: int, node: ENode | None) -> Option:
+        if key not in self._by_key:
+            children = () if node is None else tuple((c, ANY) for c in node.children)
+            option = Option(len(self.options), kind, key, owner, node, children)
+            self.options.append(option)
+            self._by_key[key] = option
+        return self._by_key[key]
