@@ -1,0 +1,1 @@
+"""Analyses of forge and tile functions that several stages share."""
