@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
 
-from equiforge.errors import EquiforgeError, ProgramError
+from equiforge.errors import EquiforgeError
 
 if TYPE_CHECKING:
     from equiforge.frontend.program import Program
@@ -32,7 +29,6 @@ class OptimizedModule:
         self._result = result
         self._interpret = interpret
         self._example_leaves, self._example_spec = pytree.tree_flatten(tuple(example_inputs))
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._loaded: ModuleType | None = None
 
     @property
@@ -58,7 +54,7 @@ class OptimizedModule:
         arguments = [*self._tensors_of(inputs), *self._program.example_args[self._program.num_user_inputs :]]
         with torch.no_grad():
             outputs = self._execute(arguments)
-        return self._program.rebuild_outputs(outputs)
+        return self._program.rebuild_outputs(outputs, arguments)
 
     def _tensors_of(self, inputs: tuple[Any, ...]) -> list[torch.Tensor]:
         """Flattens the call's inputs and checks them against the example's."""
@@ -103,15 +99,10 @@ class OptimizedModule:
         return list(outputs) if isinstance(outputs, tuple | list) else [outputs]
 
     def _module(self) -> ModuleType:
-        """Imports the emitted source. Triton reads kernels from their file, so it must stay while we live."""
         if self._loaded is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="equiforge-")
-            path = Path(self._folder.name) / "best.py"
-            path.write_text(self._result.source, encoding="utf-8")
-            spec = importlib.util.spec_from_file_location(f"equiforge_best_{id(self):x}", path)
-            assert spec is not None and spec.loader is not None
-            self._loaded = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(self._loaded)
+            from equiforge.codegen.module import load_source
+
+            self._loaded = load_source(self._result.source)
         return self._loaded
 
 
@@ -141,11 +132,17 @@ def optimize(
     from equiforge.frontend.program import import_module
     from equiforge.pipeline import Options, optimize_program
 
+    program = import_module(model, example_inputs, type(model).__name__, numerics)
     if isinstance(example_inputs, torch.Tensor):
-        raise ProgramError("example_inputs is a tensor", hint="give a tuple of the inputs of forward: (x,)")
-    program = import_module(model, tuple(example_inputs), type(model).__name__, numerics)
+        example_inputs = (example_inputs,)
     options = Options(
-        target=target, top=top, numerics=numerics, out=None, stop_after=None, validate=validate, seed=seed
+        target=target,
+        top=top,
+        numerics=numerics,
+        validate=validate,
+        seed=seed,
+        # Unchecked kernels for the interpreter alone need no compiler.
+        compile=validate or not interpret,
     )
     result = optimize_program(program, options, None)
     if result.best is None:

@@ -43,9 +43,10 @@ def run_optimize(spec: str, request: Request) -> None:
     if request.out.exists() and not request.out.is_dir():
         raise EquiforgeError(f"--out {request.out}: is a file, not a folder")
 
-    from equiforge.pipeline import STAGES, TARGETS, Options, optimize_program
+    from equiforge.pipeline import STAGES, Options, optimize_program
+    from equiforge.tune.targets import target_names
 
-    check_choice("target", request.target, tuple(TARGETS))
+    check_choice("target", request.target, target_names())
     if request.stop_after is not None:
         check_choice("stage", request.stop_after, STAGES)
 
