@@ -1,0 +1,225 @@
+"""forge functions as initial e-graphs: one class an op, axes from dimension groups.
+
+In real arithmetic, casts between float types are transparent: the class of ``forge.cast`` is its operand's, and the class remembers the
+widest and narrowest storage type that the program gives to the value. In strict arithmetic a cast is a rounding step and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from equiforge.analysis.dim_groups import DimGroups
+from equiforge.dialects import forge
+from equiforge.dialects.tile_types import element_name
+from equiforge.egraph.builder import GraphBuilder
+from equiforge.egraph.graph import ClassType, EGraph, ENode
+from equiforge.errors import EquiforgeError, UnsupportedOpError
+
+WHOLE_EXTENT = 256
+"""A dimension that is reduced somewhere gets an axis above this extent; up to it a tile holds it whole."""
+
+_STRUCTURAL = ("transpose", "reshape", "expand", "slice")
+_HALF = ("f16", "bf16")
+_WIDTH = {"bf16": 2, "f16": 3, "f32": 4, "f64": 5}
+
+
+class _Encoder:
+    def __init__(self, module: ModuleOp, whole_extent: int):
+        functions = [op for op in module.body.ops if isinstance(op, FuncOp)]
+        if len(functions) != 1:
+            raise EquiforgeError(f"expected one function in the module, found {len(functions)}")
+        self.function = functions[0]
+        numerics = module.attributes.get("forge.numerics")
+        self.builder = GraphBuilder()
+        self.graph = self.builder.graph
+        self.graph.numerics = numerics.data if isinstance(numerics, StringAttr) else "real"
+        self.groups = DimGroups(self.function)
+        self.whole_extent = whole_extent
+        self.classes: dict[SSAValue, int] = {}
+        self.leafy: set[int] = set()
+        self.serial = 0
+        elements = {element_name(self._tensor(v).element_type) for v in self._values()}
+        self.float_element = "f64" if "f64" in elements else "f32"
+
+    def _values(self) -> list[SSAValue]:
+        block = self.function.body.block
+        return [v for v in (*block.args, *(r for op in block.ops for r in op.results)) if isinstance(v.type, TensorType)]
+
+    @staticmethod
+    def _tensor(value: SSAValue) -> TensorType[Any]:
+        return cast("TensorType[Any]", value.type)
+
+    def _computed_element(self, storage: str) -> str:
+        return self.float_element if storage[0] in "fb" else storage
+
+    def _type(self, value: SSAValue) -> ClassType:
+        kind = self._tensor(value)
+        storage = element_name(kind.element_type)
+        return ClassType(tuple(kind.get_shape()), (), self.groups.dims(value), self._computed_element(storage), storage, storage)
+
+    def encode(self) -> EGraph:
+        block = self.function.body.block
+        self._declare_axes()
+        for argument, name in zip(block.args, argument_names(self.function), strict=True):
+            kind = self._type(argument)
+            class_id = self.builder.input(name, kind.shape, kind.groups, cast(str, kind.wide), kind.element)
+            self.classes[argument] = class_id
+            self.leafy.add(class_id)
+        for op in block.ops:
+            if isinstance(op, ReturnOp):
+                self.graph.roots = [self.classes[v] for v in op.operands]
+                self.graph.root_elements = [element_name(self._tensor(v).element_type) for v in op.operands]
+            else:
+                self._op(op)
+        return self.graph
+
+    def _op(self, op: Operation) -> None:
+        name = op.name.removeprefix("forge.")
+        result = op.results[0]
+        operands = [self.classes[v] for v in op.operands]
+        if name == "cast" and self._transparent(op):
+            class_id = operands[0]
+            self._note_storage(class_id, element_name(self._tensor(result).element_type))
+        else:
+            class_id = self._add(op, name, operands)
+        self.classes[result] = class_id
+        location = op.attributes.get("loc")
+        if isinstance(location, StringAttr):
+            self.graph.locations.setdefault(class_id, location.data)
+        if result.name_hint:
+            self.graph.names.setdefault(class_id, result.name_hint)
+
+    def _transparent(self, op: Operation) -> bool:
+        source = element_name(self._tensor(op.operands[0]).element_type)
+        target = element_name(self._tensor(op.results[0]).element_type)
+        return source == target or (self.graph.numerics == "real" and source in _WIDTH and target in _WIDTH)
+
+    def _note_storage(self, class_id: int, storage: str) -> None:
+        """The program also holds the value of a computed class in another float type."""
+        kind = self.graph.types[class_id]
+        if class_id in self.leafy or kind.wide is None or kind.narrow is None or storage not in _WIDTH:
+            return
+        wide = max(kind.wide, storage, key=lambda e: _WIDTH.get(e, 0))
+        narrow = min(kind.narrow, storage, key=lambda e: _WIDTH.get(e, 9))
+        self.graph.types[class_id] = ClassType(kind.shape, kind.state, kind.groups, kind.element, wide, narrow)
+
+    def _add(self, op: Operation, name: str, operands: list[int]) -> int:
+        kind = self._type(op.results[0])
+        if name == "constant":
+            return self._constant(cast(forge.ConstantOp, op), kind)
+        node = self._node(op, name, operands)
+        if node is None:
+            location = op.attributes.get("loc")
+            raise UnsupportedOpError(
+                f"{op.name} is not explored by the search",
+                location.data if isinstance(location, StringAttr) else None,
+                "keep this part of the program outside the optimized function",
+            )
+        leafy = name == "iota" or (name in _STRUCTURAL and operands[0] in self.leafy)
+        if leafy:
+            kind = ClassType(kind.shape, kind.state, kind.groups, kind.element)
+        known = len(self.graph.nodes)
+        class_id = self.builder.add(node, kind)
+        if leafy:
+            self.leafy.add(class_id)
+        elif class_id < known:
+            self._note_storage(class_id, cast(str, kind.wide))
+        if self.graph.numerics == "strict" and not leafy and name not in (*_STRUCTURAL, "cast", "select"):
+            return self._rounded(class_id, kind)
+        return class_id
+
+    def _rounded(self, class_id: int, kind: ClassType) -> int:
+        """As written, an op on a half type rounds its result: arithmetic inside kernels is wider, so the step is explicit."""
+        if kind.wide not in _HALF:
+            return class_id
+        return self.builder.add(ENode("cast", (kind.wide,), (class_id,)), kind)
+
+    def _constant(self, op: forge.ConstantOp, kind: ClassType) -> int:
+        splat = op.splat
+        values = (splat,) if splat is not None else tuple(op.value.get_values())
+        class_id = self.builder.constant(values, kind.shape, cast(str, kind.wide), kind.element)
+        if any(g >= 0 for g in kind.groups):
+            self.graph.types[class_id] = ClassType(kind.shape, (), kind.groups, kind.element)
+        self.leafy.add(class_id)
+        return class_id
+
+    def _node(self, op: Operation, name: str, operands: list[int]) -> ENode | None:
+        children = tuple(operands)
+        if name in forge.UNARY_OPS:
+            return ENode("unary", (name,), children)
+        if name in forge.BINARY_OPS:
+            integer = name == "div" and self.graph.types[operands[0]].element[0] == "i"
+            return ENode("binary", ("int.div" if integer else name,), children)
+        attrs = _ATTRIBUTES.get(name)
+        if attrs is None:
+            return None
+        if name == "iota":
+            self.serial += 1
+            return ENode("iota", (*attrs(op), self.serial), ())
+        if name == "compare":
+            return ENode("binary", attrs(op), children)
+        return ENode(name, attrs(op), children)
+
+    # Axes
+
+    def _declare_axes(self) -> None:
+        """One axis for each dimension group that a kernel may cut; two where a tensor holds the group twice."""
+        names = self._group_names()
+        declared: list[tuple[str, int, int]] = []
+        for group in range(len(self.groups)):
+            extent = self.groups.extent(group)
+            if extent <= 1 or (self.groups.reduced(group) and extent <= self.whole_extent):
+                continue
+            for copy in range(min(2, self.groups.multiplicity(group))):
+                declared.append((names[group] + "_" * copy, extent, group))
+        for name, extent, group in sorted(declared):
+            self.builder.axis(name, extent, group)
+
+    def _group_names(self) -> dict[int, str]:
+        """A group is called after the first argument dimension in it, else after the first value of the program."""
+        names: dict[int, str] = {}
+        block = self.function.body.block
+        for argument, name in zip(block.args, argument_names(self.function), strict=True):
+            for dim, group in enumerate(self.groups.dims(argument)):
+                names.setdefault(group, f"{name}{dim}")
+        for value in self._values():
+            for dim, group in enumerate(self.groups.dims(value)):
+                names.setdefault(group, f"{value.name_hint or 'x'}{dim}_{group}")
+        return names
+
+
+def argument_names(function: FuncOp) -> list[str]:
+    """Names of the arguments: the SSA name hints, else ``arg<i>``; made unique."""
+    names: list[str] = []
+    for index, argument in enumerate(function.body.block.args):
+        name = argument.name_hint or f"arg{index}"
+        names.append(name if name not in names else f"{name}_{index}")
+    return names
+
+
+_ATTRIBUTES: dict[str, Callable[[Any], tuple[str | int, ...]]] = {
+    "compare": lambda op: (f"cmp.{op.predicate}",),
+    "select": lambda op: (),
+    "cast": lambda op: (element_name(op.results[0].type.element_type),),
+    "matmul": lambda op: (),
+    "reduce": lambda op: (op.reducer, op.dim),
+    "transpose": lambda op: tuple(op.perm),
+    "reshape": lambda op: tuple(op.results[0].type.get_shape()),
+    "expand": lambda op: tuple(op.results[0].type.get_shape()),
+    "slice": lambda op: (op.dim, op.start, op.stop, op.step),
+    "iota": lambda op: (op.dim,),
+}
+
+
+def encode(module: ModuleOp, whole_extent: int = WHOLE_EXTENT) -> EGraph:
+    """The initial e-graph of the one function of a forge module.
+
+    Reduced dimensions of at most ``whole_extent`` elements get no axis. Raises UnsupportedOpError, with the user's source line, for ops that the
+    rules have no form for.
+    """
+    return _Encoder(module, whole_extent).encode()

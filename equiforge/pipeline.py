@@ -1,0 +1,289 @@
+"""The whole path from a program to verified Triton modules, stage by stage.
+
+    import → egraph → saturate → extract → kernel → triton
+
+Every stage can be stopped at, and its result printed as IR.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equiforge.errors import EquiforgeError
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from equiforge.egraph.graph import EGraph
+    from equiforge.frontend.program import Program
+    from equiforge.search.extract import Candidate, ExtractionResult
+
+STAGES = ("import", "egraph", "saturate", "extract", "kernel", "triton")
+TARGETS = ("a100", "h100", "h200", "rtx5090", "l4")
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an optimization is asked for. ``top`` candidates are emitted, compiled and, with ``validate``, executed at reduced extents."""
+
+    target: str = "h200"
+    top: int = 8
+    numerics: str = "real"
+    out: Path | None = None
+    stop_after: str | None = None
+    validate: bool = True
+    seed: int = 0
+    whole_extent: int = 256
+    """Reduced dimensions up to this extent are held whole in a tile; larger ones can be looped over."""
+    disabled_rules: tuple[str, ...] = ()
+    """Rules or rule families that don't run."""
+    compile: bool = True
+    """Compile the full-size modules for the target."""
+    max_seconds: float = 60.0
+    """Limit of saturation, and of extraction, each."""
+
+
+@dataclass
+class CandidateRow:
+    """One line of the report; times in µs, ``error_rel_l2`` against the reference at reduced extents."""
+
+    id: int
+    kernels: int
+    launches: int
+    bytes: int
+    flops: int
+    lower_bound_us: float
+    estimate_us: float
+    measured_us: float | None = None
+    validated: bool = False
+    error_rel_l2: float | None = None
+    rejected: str | None = None
+    source: str = field(default="", repr=False)
+    tile_ir: str = field(default="", repr=False)
+    kernel_ir: str = field(default="", repr=False)
+
+
+@dataclass
+class Result:
+    """What :func:`optimize_program` found."""
+
+    program: str
+    target: str
+    candidates: list[CandidateRow] = field(default_factory=lambda: [])
+    best: CandidateRow | None = None
+    limit_us: float | None = None
+    output: Path | None = None
+    seconds: dict[str, float] = field(default_factory=lambda: {})
+    egraph_stats: dict[str, Any] = field(default_factory=lambda: {})
+    extraction_stats: dict[str, Any] = field(default_factory=lambda: {})
+    ir: str | None = None
+
+    @property
+    def source(self) -> str:
+        """The emitted module of the best candidate, empty if there is none."""
+        return self.best.source if self.best is not None else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The report in the documented schema."""
+        hidden = ("source", "tile_ir", "kernel_ir")
+        return {
+            "program": self.program,
+            "target": self.target,
+            "device": "offline",
+            "egraph": self.egraph_stats,
+            "extraction": self.extraction_stats,
+            "candidates": [{k: v for k, v in asdict(row).items() if k not in hidden} for row in self.candidates],
+            "best": self.best.id if self.best is not None else None,
+            "limit_us": self.limit_us,
+            "output": str(self.output) if self.output is not None else None,
+            "seconds": self.seconds,
+        }
+
+
+class _Run:
+    """One optimization: the stages in order, with their times."""
+
+    def __init__(self, program: Program, options: Options, progress: Progress | None):
+        from equiforge.tune.targets import load_target
+
+        self.program = program
+        self.options = options
+        self.progress = progress or (lambda stage, fraction: None)
+        self.target = load_target(options.target)
+        self.result = Result(program.name, options.target)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.progress(name, 0.0)
+        start = time.perf_counter()
+        yield
+        self.result.seconds[name] = round(time.perf_counter() - start, 4)
+        self.progress(name, 1.0)
+
+    def stops(self, stage: str, ir: Callable[[], str]) -> bool:
+        """True if the run ends after ``stage``; its IR is kept then."""
+        if self.options.stop_after != stage:
+            return False
+        self.result.ir = ir()
+        return True
+
+    def run(self) -> Result:
+        from equiforge.egraph.ir import to_module
+
+        if self.stops("import", lambda: str(self.program.module)):
+            return self.result
+        with self.stage("egraph"):
+            from equiforge.egraph.encode import encode
+
+            graph = encode(self.program.module, self.options.whole_extent)
+        if self.stops("egraph", lambda: str(to_module(graph))):
+            return self.result
+        with self.stage("saturate"):
+            graph = self._saturate(graph)
+        if self.stops("saturate", lambda: str(to_module(graph))):
+            return self.result
+        with self.stage("extract"):
+            found = self._extract(graph)
+        self._lower(graph, found)
+        return self.result
+
+    def _saturate(self, graph: EGraph) -> EGraph:
+        from equiforge.egraph.saturate import SaturationOptions, saturate
+
+        options = SaturationOptions(max_seconds=self.options.max_seconds, disabled=self.options.disabled_rules)
+        graph, stats, repairs = saturate(graph, options)
+        self.result.egraph_stats = {
+            "nodes": stats.nodes,
+            "classes": stats.classes,
+            "rounds": stats.rounds,
+            "seconds": round(stats.seconds, 4),
+            "saturated": stats.saturated,
+            "stop": stats.stop,
+            "rolling_reductions": repairs.added,
+        }
+        return graph
+
+    def _extract(self, graph: EGraph) -> ExtractionResult:
+        from equiforge.search.extract import ExtractOptions, extract
+
+        found = extract(graph, self.target, ExtractOptions(max_seconds=self.options.max_seconds))
+        self.result.extraction_stats = found.stats
+        self.result.limit_us = found.limit_us
+        return found
+
+    def _lower(self, graph: EGraph, found: ExtractionResult) -> None:
+        """Candidates one after another until ``top`` of them are emitted; what fails is kept with its reason."""
+        from equiforge.search.to_tile import to_tile
+
+        shown: list[str] = []
+        done = 0
+        for candidate in found.candidates:
+            if done >= self.options.top:
+                break
+            row = self._row(candidate)
+            self.result.candidates.append(row)
+            try:
+                with self._timed("extract"):
+                    tiles = to_tile(graph, candidate)
+                    tiles.verify()
+                    row.tile_ir = str(tiles)
+                if self.options.stop_after == "extract":
+                    shown.append(f"// candidate {row.id}\n{row.tile_ir}")
+                    done += 1
+                    continue
+                self._emit(row, tiles)
+                done += 1
+            except EquiforgeError as error:
+                row.rejected = str(error)
+            self.progress("triton", done / self.options.top)
+        if self.options.stop_after == "extract":
+            self.result.ir = "\n// -----\n".join(shown)
+            return
+        self._choose_best()
+
+    def _row(self, candidate: Candidate) -> CandidateRow:
+        return CandidateRow(
+            candidate.id,
+            len(candidate.kernels),
+            candidate.launches,
+            candidate.bytes,
+            candidate.flops,
+            candidate.lower_bound_us,
+            candidate.estimate_us,
+        )
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.result.seconds[name] = round(self.result.seconds.get(name, 0.0) + time.perf_counter() - start, 4)
+
+    def _emit(self, row: CandidateRow, tiles: ModuleOp) -> None:
+        from equiforge.codegen.lower import lower_to_kernels, to_triton
+        from equiforge.tune.validate import validate_candidate
+
+        with self._timed("kernel"):
+            kernels = lower_to_kernels(tiles, self.options.target)
+            row.kernel_ir = str(kernels)
+        with self._timed("triton"):
+            header = {"program": self.program.name, "target": self.options.target, "candidate": str(row.id)}
+            row.source = to_triton(kernels, header)
+        row.launches = row.kernels = sum(1 for _ in _launches(kernels))
+        if self.options.compile:
+            with self._timed("compile"):
+                self._compile(row)
+        if self.options.validate:
+            with self._timed("validate"):
+                verdict = validate_candidate(self.program.module, tiles, self.options.seed)
+            row.error_rel_l2 = verdict.error
+            row.validated = verdict.passed and self.options.compile
+            if not verdict.passed:
+                row.rejected = verdict.reason
+
+    def _compile(self, row: CandidateRow) -> None:
+        from equiforge.codegen.compile import compile_offline
+        from equiforge.codegen.errors import CodegenError
+
+        for kernel in compile_offline(row.source, self.options.target):
+            if not kernel.fits:
+                raise CodegenError(f"kernel {kernel.name} needs {kernel.shared} bytes of shared memory, more than a block of {kernel.target} has")
+
+    def _choose_best(self) -> None:
+        """The accepted candidate with the least estimate; it is written out, and it is what stop stages show."""
+        accepted = [r for r in self.result.candidates if r.rejected is None and r.source]
+        best = min(accepted, key=lambda r: (r.estimate_us if math.isfinite(r.estimate_us) else math.inf, r.id), default=None)
+        self.result.best = best
+        if best is None:
+            return
+        if self.options.stop_after == "kernel":
+            self.result.ir = best.kernel_ir
+        elif self.options.stop_after == "triton":
+            self.result.ir = best.source
+        if self.options.out is not None:
+            self.options.out.mkdir(parents=True, exist_ok=True)
+            name = "".join(c if c.isalnum() else "_" for c in self.program.name).strip("_")
+            self.result.output = self.options.out / f"{name}.py"
+            self.result.output.write_text(best.source, encoding="utf-8")
+
+
+def _launches(kernels: ModuleOp) -> Iterator[Any]:
+    for op in kernels.walk():
+        if op.name == "kernel.launch":
+            yield op
+
+
+def optimize_program(program: Program, options: Options, progress: Progress | None = None) -> Result:
+    """Run the stages on ``program``; candidates that fail on the way stay in the result with the reason.
+
+    Raises EquiforgeError for a program that can't be searched.
+    """
+    return _Run(program, options, progress).run()
