@@ -95,8 +95,8 @@ class OptimizedModule:
                 "the inputs and the module's parameters must be on the GPU",
                 hint="move them there, or use interpret=True to run on the CPU under Triton's interpreter",
             )
-        outputs = self._module().run(*arguments)
-        return list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+        outputs: torch.Tensor | tuple[torch.Tensor, ...] = self._module().run(*arguments)
+        return [outputs] if isinstance(outputs, torch.Tensor) else list(outputs)
 
     def _module(self) -> ModuleType:
         if self._loaded is None:
