@@ -1,0 +1,241 @@
+"""The four places a program comes from: a workload by name, a Python file, a ``.pt2`` export, forge IR."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from equiforge.errors import EquiforgeError, ProgramError
+from equiforge.frontend.locations import location_of_traceback
+from equiforge.frontend.program import Program, import_module, program_of, random_tensors
+
+
+def _existing(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        siblings = sorted(item.name for item in path.parent.iterdir()) if path.parent.is_dir() else []
+        near = difflib.get_close_matches(path.name, siblings, n=1)
+        hint = f"did you mean {path.parent / near[0]}?" if near else "give the path of an existing file"
+        raise ProgramError(f"no such file: {text}", hint=hint)
+    return path
+
+
+# -- a Python file ------------------------------------------------------------------------------------------------
+
+
+def _run_file(path: Path) -> ModuleType:
+    """Import a file under a name of its own; its folder is importable meanwhile, so that siblings are found."""
+    spec = importlib.util.spec_from_file_location(f"equiforge_program_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        where = f"{os.path.basename(error.filename or str(path))}:{error.lineno}"
+        raise ProgramError(f"syntax error: {error.msg}", where) from error
+    except (Exception, SystemExit) as error:
+        where = location_of_traceback(error.__traceback__)
+        raise ProgramError(f"{path} fails when imported: {_one_line(error)}", where) from error
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _one_line(error: BaseException) -> str:
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def load_factory(text: str, factory: str, numerics: str) -> Program:
+    """``factory()`` in the file returns ``(module, example_inputs)``."""
+    path = _existing(text)
+    module = _run_file(path)
+    public = [
+        name for name, item in vars(module).items()
+        if callable(item) and not isinstance(item, type) and not name.startswith("_")
+        and getattr(item, "__module__", None) == module.__name__
+    ]  # fmt: skip
+    listed = f"functions in the file: {', '.join(public)}" if public else "the file defines no function"
+    if not factory:
+        raise ProgramError(f"{text} names a file but no function in it", hint=f"write {text}:factory; {listed}")
+    function = getattr(module, factory, None)
+    if function is None or not callable(function):
+        near = difflib.get_close_matches(factory, public, n=1)
+        hint = f"did you mean {near[0]}?" if near else listed
+        raise ProgramError(f"{text} has no function {factory!r}", hint=hint)
+    try:
+        made = function()
+    except EquiforgeError:
+        raise
+    except (Exception, SystemExit) as error:
+        where = location_of_traceback(error.__traceback__)
+        raise ProgramError(f"{factory}() in {path.name} fails: {_one_line(error)}", where) from error
+    if not isinstance(made, tuple | list) or len(made) != 2:  # pyright: ignore[reportUnknownArgumentType]
+        raise ProgramError(
+            f"{factory}() in {path.name} returns a {type(made).__name__}, not a pair",
+            hint="return (module, example_inputs)",
+        )
+    return import_module(made[0], made[1], f"{path.stem}:{factory}", numerics)
+
+
+# -- an export ----------------------------------------------------------------------------------------------------
+
+
+def load_pt2(text: str, numerics: str) -> Program:
+    """A ``torch.export.save`` archive, read without unpickling; example inputs are random."""
+    path = _existing(text)
+    import torch
+    from torch.utils import _pytree as pytree
+
+    from equiforge.frontend.pt2 import read_pt2
+
+    exported = read_pt2(path)
+    placeholders = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
+    user = [record for record in exported.inputs if record.kind == "user"]
+    types = [
+        (tuple(placeholders[record.node].meta["val"].shape), placeholders[record.node].meta["val"].dtype)
+        for record in user
+    ]
+
+    def eager(*inputs: Any) -> Any:
+        given = iter(inputs)
+        values: list[Any] = []
+        for record in exported.inputs:
+            if record.kind == "user":
+                values.append(next(given))
+            else:
+                values.append(record.value if record.kind == "constant" else exported.tensors[record.path])
+        with torch.no_grad():
+            leaves = torch.fx.Interpreter(exported.owner, garbage_collect_values=False).run(*values)
+        if exported.out_spec is None:
+            return leaves[0] if len(leaves) == 1 else leaves
+        return pytree.tree_unflatten(leaves, exported.out_spec)
+
+    return program_of(exported, path.stem, numerics, lambda seed: random_tensors(types, seed), eager)
+
+
+# -- forge IR -----------------------------------------------------------------------------------------------------
+
+
+def load_mlir(text: str, numerics: str) -> Program:
+    """A module in the forge dialect with one ``func.func @main`` on tensors; example arguments are random."""
+    path = _existing(text)
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr
+    from xdsl.dialects.func import Func, FuncOp
+    from xdsl.parser import Parser
+    from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+
+    from equiforge.dialects import forge
+
+    context = Context()
+    for dialect in (Builtin, Func, forge.Forge):
+        context.load_dialect(dialect)
+    try:
+        module = Parser(context, path.read_text(encoding="utf-8"), str(path)).parse_module()
+        module.verify()
+    except ParseError as error:
+        line = error.span.input.content.count("\n", 0, error.span.start) + 1
+        raise ProgramError(f"not readable as IR: {_first_line(error.args[-1])}", f"{path.name}:{line}") from error
+    except (VerifyException, DiagnosticException) as error:
+        raise ProgramError(f"{path.name}: invalid IR: {_diagnosis(error)}") from error
+    except RecursionError as error:
+        raise ProgramError(f"{path.name}: the IR is nested too deeply to be read") from error
+    except (UnicodeDecodeError, OSError) as error:
+        raise ProgramError(f"{path.name}: not a text file ({_one_line(error)})") from error
+    if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ProgramError(f"{path.name}: no builtin.module")
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    main = next((op for op in functions if op.sym_name.data == "main"), None)
+    if main is None or len(main.body.blocks) != 1:
+        names = ", ".join(f"@{op.sym_name.data}" for op in functions) or "none"
+        raise ProgramError(f"{path.name}: no func.func @main with a body", hint=f"functions in the file: {names}")
+    names, types = _arguments(path, main)
+    if numerics != "real":
+        module.attributes["forge.numerics"] = StringAttr(numerics)
+    return Program(path.stem, module, names, lambda seed: random_tensors(types, seed), len(names))
+
+
+def _arguments(path: Path, main: Any) -> tuple[list[str], list[tuple[tuple[int, ...], Any]]]:
+    from xdsl.dialects.builtin import StringAttr, TensorType
+
+    from equiforge.errors import DynamicShapeError
+    from equiforge.frontend.dtypes import torch_dtype
+    from equiforge.frontend.importer import sanitized
+
+    names: list[str] = []
+    types: list[tuple[tuple[int, ...], Any]] = []
+    taken: set[str] = set()
+    attributes = main.arg_attrs.data if main.arg_attrs is not None else []
+    for number, argument in enumerate(main.body.block.args):
+        if not isinstance(argument.type, TensorType):
+            raise ProgramError(f"{path.name}: argument {number} of @main is a {argument.type}, not a tensor")
+        shape = tuple(argument.type.get_shape())
+        if any(size < 0 for size in shape):
+            raise DynamicShapeError(f"argument {number} of @main has a dynamic shape", path.name, "give every size")
+        named = attributes[number].data.get("forge.name") if number < len(attributes) else None
+        name = named.data if isinstance(named, StringAttr) else argument.name_hint or f"arg{number}"
+        names.append(sanitized(name, taken))
+        types.append((shape, torch_dtype(argument.type.element_type)))
+    return names, types
+
+
+def _first_line(message: Any) -> str:
+    lines = [line.strip() for line in str(message).splitlines() if line.strip()]
+    return lines[-1] if lines else "syntax error"
+
+
+def _diagnosis(error: Exception) -> str:
+    """The sentence of a verifier in what xDSL prints around it."""
+    text = str(error)
+    marked = re.findall(r"\^+\s*(.+)", text)
+    if marked:
+        return marked[-1].strip()
+    lines = [line.strip(" |-") for line in text.splitlines() if line.strip(" |-^")]
+    return lines[-1] if lines else type(error).__name__
+
+
+# -- a workload ---------------------------------------------------------------------------------------------------
+
+
+def load_workload(text: str, numerics: str) -> Program:
+    """``name``, ``name:small`` or ``name:k=v,…``: sizes that are not given are the benchmark's."""
+    from equiforge.workloads import parse_spec
+
+    workload, sizes = parse_spec(text)
+    return workload_program(workload, sizes, numerics)
+
+
+def workload_program(workload: Any, sizes: dict[str, Any], numerics: str) -> Program:
+    """Export on tensors without data, so that a benchmark's size costs nothing until inputs are asked for."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from equiforge.frontend.exported import export_module
+
+    module, inputs = workload.build(sizes)
+    with FakeTensorMode():
+        empty = [item.empty() for item in inputs]
+    exported = export_module(module, empty)
+
+    def make(seed: int) -> list[Any]:
+        return workload.make_inputs(inputs, seed)
+
+    def eager(*tensors: Any) -> Any:
+        import torch
+
+        with torch.no_grad():
+            return module(*tensors)
+
+    program = program_of(exported, workload.spec_of(sizes), numerics, make, eager)
+    program.sizes = dict(sizes)
+    program.at = lambda **changes: workload_program(workload, workload.sizes(**{**sizes, **changes}), numerics)
+    return program
