@@ -1,0 +1,145 @@
+"""The meaning of each tile op on families of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import Attribute, Operation, Region
+
+from equiforge.dialects import tile
+from equiforge.dialects.tile_types import axes_of, element_type_of, shape_of
+from equiforge.verify import numeric
+from equiforge.verify.forge_semantics import OpT, family
+from equiforge.verify.interpreter import Interpreter, Meaning, dtype_of
+from equiforge.verify.numeric import Array
+from equiforge.verify.values import Family, Value, zip_tiles
+
+TILE_MEANINGS: dict[type[Operation], Meaning] = {}
+
+
+def meaning(op_type: type[OpT]) -> Callable[[Callable[[Interpreter, OpT, list[Value]], Value]], None]:
+    """Registers the meaning of an op class."""
+
+    def register(function: Callable[[Interpreter, OpT, list[Value]], Value]) -> None:
+        TILE_MEANINGS[op_type] = cast(Meaning, function)
+
+    return register
+
+
+def field_by_field(function: Callable[[Family], Family], value: Value) -> Value:
+    """Applies a function to a family or to each field of a tuple."""
+    if isinstance(value, tuple):
+        return tuple(field_by_field(function, field) for field in value)
+    return function(value)
+
+
+@meaning(tile.PartitionOp)
+def _(interpreter: Interpreter, op: tile.PartitionOp, operands: list[Value]) -> Value:
+    axis, dim = op.axis.data, op.dim.value.data
+    extent = shape_of(op.operands[0].type)[dim]
+
+    def cut(position: int, whole: Array, _: dict[str, int]) -> Array:
+        return whole[(*[slice(None)] * dim, interpreter.tiling.interval(axis, position, extent))]
+
+    return family(operands[0]).extended(axis, interpreter.positions(axis), cut)
+
+
+@meaning(tile.ReplicateOp)
+def _(interpreter: Interpreter, op: tile.ReplicateOp, operands: list[Value]) -> Value:
+    axis = op.axis.data
+    positions = interpreter.positions(axis)
+    return field_by_field(lambda x: x.extended(axis, positions, lambda _, whole, __: whole), operands[0])
+
+
+@meaning(tile.CombineOp)
+def _(interpreter: Interpreter, op: tile.CombineOp, operands: list[Value]) -> Value:
+    axis, x = op.axis.data, family(operands[0])
+    joined = {rest: np.concatenate(tiles, axis=op.dim.value.data) for rest, tiles in x.grouped(axis)}
+    return Family(x.without(axis), joined)
+
+
+@meaning(tile.CollectOp)
+def _(interpreter: Interpreter, op: tile.CollectOp, operands: list[Value]) -> Value:
+    axis = op.axis.data
+
+    def collect(x: Family) -> Family:
+        return Family(x.without(axis), {rest: np.stack(tiles) for rest, tiles in x.grouped(axis)})
+
+    return field_by_field(collect, operands[0])
+
+
+@meaning(tile.MatmulOp)
+def _(interpreter: Interpreter, op: tile.MatmulOp, operands: list[Value]) -> Value:
+    return zip_tiles(numeric.matmul, family(operands[0]), family(operands[1]))
+
+
+@meaning(tile.StoreOp)
+def _(interpreter: Interpreter, op: tile.StoreOp, operands: list[Value]) -> Value:
+    dtype = dtype_of(element_type_of(op.result.type))
+    return family(operands[0]).map(lambda _, whole: numeric.convert(whole, dtype))
+
+
+@meaning(tile.AccumulateOp)
+def _(interpreter: Interpreter, op: tile.AccumulateOp, operands: list[Value]) -> Value:
+    acc, x = family(operands[0]), family(operands[1])
+    tiles = dict(acc.tiles)
+    for rest, parts in x.grouped(op.axis.data):
+        for part in parts:
+            tiles[rest] = numeric.fold(op.reducer.data, tiles[rest], part)
+    return Family(acc.axes, tiles)
+
+
+def fold_partials(reducer: str, x: Family, axis: str) -> Family:
+    """Combines the partial values along an axis."""
+    tiles: dict[tuple[int, ...], Array] = {}
+    for rest, parts in x.grouped(axis):
+        total = parts[0]
+        for part in parts[1:]:
+            total = numeric.fold(reducer, total, part)
+        tiles[rest] = total
+    return Family(x.without(axis), tiles)
+
+
+def replicated(interpreter: Interpreter, type_: Attribute, make: Callable[[dict[str, int]], Array]) -> Family:
+    """A value made for each coordinate of the axes of its type."""
+    result = Family.whole(np.zeros(()))
+    for axis in axes_of(type_):
+        result = result.extended(axis, interpreter.positions(axis), lambda _, whole, __: whole)
+    return result.map(lambda coordinate, _: make(result.named(coordinate)))
+
+
+def identity_states(interpreter: Interpreter, reducer: tile.ReducerOp, types: Sequence[Attribute]) -> list[Value]:
+    """The states before the first input: each field's identity in the shape of its type."""
+    states: list[Value] = []
+    for type_, identity in zip(types, reducer.identity.data, strict=True):
+        value, dtype = cast(FloatAttr, identity).value.data, dtype_of(element_type_of(type_))
+
+        def make(at: dict[str, int], type_: Attribute = type_, value: float = value, dtype: np.dtype = dtype) -> Array:
+            return np.full(interpreter.tiling.local_shape(type_, at), value).astype(dtype)
+
+        states.append(replicated(interpreter, type_, make))
+    return states
+
+
+def finish(interpreter: Interpreter, reducer: tile.ReducerOp, states: list[Value]) -> Value:
+    """Applies the reducer's final region, if it has one."""
+    return tuple(run(interpreter, reducer.final, states) if reducer.final.blocks else states)
+
+
+def run(interpreter: Interpreter, region: Region, args: list[Value]) -> list[Value]:
+    """Evaluates a region of a reducer."""
+    return interpreter.block(region.block, args)
+
+
+def rolling(interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Value], axis: str) -> Value:
+    """Runs a reducer's body over the positions of an axis in order, from the identity, then its final region."""
+    count = len(reducer.identity.data)
+    states = identity_states(interpreter, reducer, [arg.type for arg in reducer.body.block.args[:count]])
+    for position in list(interpreter.positions(axis)):
+        with interpreter.at_position(axis, position):
+            here = [field_by_field(lambda x: x.restricted(axis, position), value) for value in inputs]
+            states = run(interpreter, reducer.body, [*states, *here])
+    return finish(interpreter, reducer, states)

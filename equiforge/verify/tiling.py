@@ -1,0 +1,52 @@
+"""Where the tiles of each parallel axis lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.ir import Attribute
+
+from equiforge.dialects.tile_types import PartitionAttr, shape_of, states_of
+from equiforge.errors import EquiforgeError
+
+
+def default_tile(extent: int) -> int:
+    """A tile size that gives up to three tiles, the last one ragged unless three divides the extent."""
+    return max(1, -(-extent // 3))
+
+
+class Tiling:
+    """Axis ``p`` cuts ``extents[p]`` elements into tiles of ``sizes[p]``; the last tile may be smaller."""
+
+    def __init__(self, extents: Mapping[str, int], sizes: Mapping[str, int] | None = None):
+        sizes = dict(sizes or {})
+        for axis, size in sizes.items():
+            if axis not in extents:
+                raise EquiforgeError(f"no axis @{axis}", hint=f"the program has {', '.join(extents) or 'none'}")
+            if size < 1:
+                raise EquiforgeError(f"tile size {size} of axis @{axis} is not positive")
+        self.extents = dict(extents)
+        self.sizes = {axis: sizes.get(axis, default_tile(extent)) for axis, extent in extents.items()}
+
+    def count(self, axis: str) -> int:
+        """|axis|, the number of tiles."""
+        return -(-self.extents[axis] // self.sizes[axis])
+
+    def interval(self, axis: str, position: int, extent: int) -> slice:
+        """Returns the part of a dimension of ``extent`` elements that a position of an axis sees.
+
+        A dimension that merges the axis's dimension (outer) with others is a multiple of its extent and is cut in the same multiples.
+        """
+        inner = extent // self.extents[axis]
+        start = position * self.sizes[axis]
+        stop = min(start + self.sizes[axis], self.extents[axis])
+        return slice(start * inner, stop * inner)
+
+    def local_shape(self, type_: Attribute, at: Mapping[str, int]) -> tuple[int, ...]:
+        """Returns the shape of the tile that a coordinate holds of a value of the given type (-1 stays, for what is dynamic)."""
+        shape = list(shape_of(type_))
+        for state in states_of(type_):
+            if isinstance(state, PartitionAttr):
+                part = self.interval(state.axis_name, at[state.axis_name], shape[state.dim])
+                shape[state.dim] = part.stop - part.start
+        return tuple(shape)
