@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode, Reducer
+from equiforge.search.loops import Passes
 from equiforge.search.normal_form import Grid, Option, Space, product
 from equiforge.tune.targets import Target
 
@@ -22,6 +23,10 @@ MAX_TILE_ELEMENTS = 32_768
 _DRAM_EFFICIENCY = 0.85
 _DOT_EFFICIENCY = 0.6
 _L2_SPEEDUP = 3.0
+_PASS_US = 0.3
+"""Filling the pipeline of loads again for each further pass over an axis."""
+_OPTION_US = 0.01
+"""Of kernels that move and multiply the same, the one that does less comes first."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class CostModel:
         self.graph = space.graph
         self.target = target
         self._work: dict[int, _Work] = {}
+        self._least: dict[tuple[tuple[int, ...], int], tuple[float, float]] = {}
 
     @cached_property
     def dot_element(self) -> str:
@@ -106,6 +112,11 @@ class CostModel:
                 batch |= set(groups[:-2])
         batch -= matrix | self.space.contracted_groups
         return frozenset(a for a, axis in enumerate(self.graph.axes) if axis.group in batch)
+
+    @property
+    def bytes_per_us(self) -> float:
+        """Bandwidth that a good kernel reaches: estimates don't go below it."""
+        return self.target.bytes_per_us * _DRAM_EFFICIENCY
 
     def tensor_bytes(self, class_id: int, elements: int | None = None) -> int:
         count = product(self.graph.types[class_id].shape) if elements is None else elements
@@ -166,30 +177,49 @@ class CostModel:
         tiles = tuple(self._tile_extents(c) for c in node.children)
         return _Work(0, -1, flops, self._cut(*node.children), (), tiles, rows)
 
-    def kernel(self, grid: Grid, options: list[Option]) -> KernelCost | None:
+    def least_us(self, grid: Grid, option: Option) -> tuple[float, float]:
+        """What an option costs at least in any estimate of a kernel on this grid: time for its reads out of L2, and for its products."""
+        key = (grid.axes, option.number)
+        if key not in self._least:
+            work = self.work(option)
+            repeated = 1
+            for axis in grid.axes:
+                if axis not in work.cut:
+                    size = 1 if axis in self.batch_axes else TILES[0]
+                    repeated *= -(-self.graph.axes[axis].extent // size)
+            rate = self.target.flops_per_us(self.dot_element if work.rows > 1 else "f32") * _DOT_EFFICIENCY
+            cached = work.bytes * repeated / (self.target.bytes_per_us * _L2_SPEEDUP)
+            self._least[key] = (cached, work.flops * repeated / rate)
+        return self._least[key]
+
+    def kernel(self, grid: Grid, options: list[Option], passes: Passes) -> KernelCost | None:
         """Cost of a kernel; None if it holds a tile that no tiling makes small enough for a block."""
+        times = [passes.times[o.number] for o in options]
         works = [self.work(o) for o in options]
-        # Where a block reduces over an axis of its own grid, it goes over the whole of it.
-        loops = {int(o.node.attrs[1]) for o in options if o.node is not None and o.node.op in ("preduce", "rolling")}
+        loops = set(passes.count)
         read: dict[int, int] = {}
         for work in works:
             if work.base >= 0:
                 read[work.base] = max(read.get(work.base, 0), work.bytes)
         moved = sum(read.values()) + self.tensor_bytes(grid.root)
-        flops = sum(w.flops for w in works)
+        flops = sum(w.flops * t for w, t in zip(works, times, strict=True))
         rate = self.target.flops_per_us(self.dot_element)
         lower = max(moved / self.target.bytes_per_us, flops / rate)
         best: tuple[float, int] | None = None
         for tile in TILES:
-            estimate = self._estimate(grid, works, loops, tile)
+            estimate = self._estimate(grid, works, times, loops, tile)
             if estimate is not None and (best is None or estimate < best[0]):
                 best = (estimate, tile)
         if best is None:
             return None
         launch = self.target.launch_us
-        return KernelCost(moved, flops, lower + launch, max(best[0], lower) + launch, best[1])
+        later = sum(n - 1 for n in passes.count.values())
+        overhead = _PASS_US * later + _OPTION_US * len(options)
+        return KernelCost(moved, flops, lower + launch, max(best[0], lower) + overhead + launch, best[1])
 
-    def _estimate(self, grid: Grid, works: list[_Work], loops: set[int], tile: int) -> float | None:
+    def _estimate(
+        self, grid: Grid, works: list[_Work], times: list[int], loops: set[int], tile: int
+    ) -> float | None:
         axes = self.graph.axes
 
         def size(axis: int) -> int:
@@ -212,25 +242,30 @@ class CostModel:
             blocks *= count[axis]
         busy = min(1.0, blocks / self.target.sms)
         dram, cached, dots, scalar = 0.0, 0.0, 0.0, 0.0
-        for work in works:
-            repeated = 1
+        for work, passed in zip(works, times, strict=True):
+            repeated, parts = passed, 1
             for axis in grid.axes:
+                # Where a block reduces over an axis of its own grid, it goes over the whole of it.
                 if axis not in work.cut or axis in loops:
                     repeated *= count[axis]
+                else:
+                    parts *= count[axis]
             if work.bytes:
                 if work.cut & loops:
                     for axis in work.repeats:
                         if axis in loops and axis not in grid.axes:
                             repeated *= count[axis]
                 cached += work.bytes * repeated
-                misses = 1.0 if work.bytes < self.target.l2_bytes / 2 else 1.0 + (repeated - 1) / 8
+                # What the blocks that run at one time read has to stay in L2 to be found there the next time.
+                at_once = work.bytes * min(1.0, self.target.sms / parts)
+                misses = 1.0 if at_once < self.target.l2_bytes / 2 else passed + (repeated / passed - 1) / 8
                 dram += work.bytes * misses
             elif work.rows > 1:
                 dots += work.flops * repeated
             else:
                 scalar += work.flops * repeated
         written = self.tensor_bytes(grid.root)
-        memory = (dram + written) / (self.target.bytes_per_us * _DRAM_EFFICIENCY * min(1.0, 1.5 * busy))
+        memory = (dram + written) / (self.bytes_per_us * min(1.0, 1.5 * busy))
         l2 = (cached + written) / (self.target.bytes_per_us * _L2_SPEEDUP * busy)
         compute = dots / (self.target.flops_per_us(self.dot_element) * _DOT_EFFICIENCY * busy)
         compute += scalar / (self.target.flops_per_us("f32") * _DOT_EFFICIENCY * busy)

@@ -108,8 +108,11 @@ class Extraction:
         self.graph = graph
         self.space = Space(graph)
         self.model = CostModel(self.space, load_target(options.target))
-        self.table = compact_table(self.space) if options.strategy == "early" else raw_table(self.space)
-        self.search = KernelSearch(self.space, self.table, self.model, options.strategy, options.max_kernel_states)
+        self.compact = compact_table(self.space)
+        self.table = self.compact if options.strategy == "early" else raw_table(self.space)
+        self.search = KernelSearch(
+            self.space, self.compact, self.table, self.model, options.strategy, options.max_kernel_states
+        )
         self.counters = Counters()
         self.stop = ""
         self._derived: dict[tuple[object, ...], Kernel | None] = {}
@@ -186,7 +189,7 @@ class Extraction:
     ) -> Iterator[tuple[float, tuple[KernelChoice, ...]]]:
         """Programs by rising estimate; exactly ``count`` kernels and with (or without) derived reductions if these are given."""
         order = itertools.count()
-        heap = [_Partial(self._bound(holes), next(order), 0.0, (), holes, -1)]
+        heap = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
         states = 0
         while heap:
             if time.perf_counter() - self.start > self.options.max_seconds:
@@ -200,7 +203,7 @@ class Extraction:
             states += 1
             self.counters.states += 1
             if not partial.holes:
-                if rolling is None or rolling == any(k.structure[2] for k in partial.kernels):
+                if rolling is None or rolling == any(k.structure.rolling for k in partial.kernels):
                     yield partial.spent, partial.kernels
                 continue
             hole = min(partial.holes)
@@ -208,14 +211,15 @@ class Extraction:
             rest = partial.holes - {hole}
             if partial.next < 0:
                 # The bound may rise now that the kernels of the hole are known.
-                heapq.heappush(heap, partial._replace(bound=partial.spent + self._bound(partial.holes), next=0))
+                spent_bound = partial.spent + self._bound(partial.holes, partial.kernels)
+                heapq.heappush(heap, partial._replace(bound=max(partial.bound, spent_bound), next=0))
                 continue
             if partial.next >= len(kernels):
                 continue
             kernel = kernels[partial.next]
             following = partial.next + 1
             if following < len(kernels):
-                bound = partial.spent + kernels[following].cost.estimate_us + self._bound(rest)
+                bound = partial.spent + kernels[following].cost.estimate_us + sum(map(self.search.floor, rest))
                 heapq.heappush(heap, partial._replace(bound=max(bound, partial.bound), order=next(order), next=following))
             made = {k.root for k in partial.kernels} | {hole}
             holes_after = rest | (kernel.needs - made)
@@ -223,17 +227,28 @@ class Extraction:
                 continue
             if count is not None and not holes_after and len(made) != count:
                 continue
-            if rolling is False and kernel.structure[2]:
+            if rolling is False and kernel.structure.rolling:
                 continue
             if _is_cyclic((*partial.kernels, kernel)):
                 self.counters.reject("kernels need each other")
                 continue
             spent = partial.spent + kernel.cost.estimate_us
-            bound = max(partial.bound, spent + self._bound(holes_after))
-            heapq.heappush(heap, _Partial(bound, next(order), spent, (*partial.kernels, kernel), holes_after, -1))
+            after = (*partial.kernels, kernel)
+            bound = max(partial.bound, spent + self._bound(holes_after, after))
+            heapq.heappush(heap, _Partial(bound, next(order), spent, after, holes_after, -1))
 
-    def _bound(self, holes: frozenset[int]) -> float:
-        return sum(self.search.floor(h) for h in sorted(holes))
+    def _bound(self, holes: frozenset[int], kernels: tuple[KernelChoice, ...]) -> float:
+        """What the kernels for the holes cost at least, and those that produce what they read."""
+        apart = sum(self.search.floor(h) for h in sorted(holes))
+        must, model = self.search.must, self.model
+        mask, written = 0, 0
+        for hole in holes:
+            mask |= must.of_root[hole]
+            written += model.tensor_bytes(hole)
+        for kernel in kernels:
+            mask &= ~kernel.reads
+        together = model.target.launch_us * len(holes) + (must.bytes(mask) + written) / model.bytes_per_us
+        return max(apart, together)
 
     def _diversify(
         self,
@@ -274,14 +289,14 @@ class Extraction:
         )
 
     def _signature(self, choices: tuple[KernelChoice, ...]) -> str:
-        """One group a kernel: its grid, its loops (``~`` a derived reduction), products and intermediates read."""
+        """One group a kernel: its grid, its loops with their passes, derived reductions (``~``), products and intermediates read."""
+        axes = [axis.name for axis in self.graph.axes]
         parts: list[str] = []
         for choice in _dependence_order(choices):
-            axes, loops, rolling, products, stored = choice.structure
-            names = [self.graph.axes[a].name for a in choice.grid.axes]
-            assert isinstance(loops, tuple)
-            loop_names = [self.graph.axes[int(a)].name for a in loops]
-            parts.append(f"[{','.join(names)}]({','.join(loop_names)}){'~' * int(str(rolling))}{products}p{stored}r")
+            form = choice.structure
+            grid = ",".join(axes[a] for a in form.grid)
+            loops = ",".join(axes[a] if n == 1 else f"{n}*{axes[a]}" for a, n in form.loops)
+            parts.append(f"[{grid}]({loops}){'~' * form.rolling}{form.products}p{form.intermediates}r")
         return " ".join(parts)
 
 

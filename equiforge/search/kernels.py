@@ -13,11 +13,24 @@ import heapq
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from equiforge.search.compaction import Table, bits, least
+from equiforge.search.bounds import MustRead
+from equiforge.search.compaction import Move, Table, bits, least
 from equiforge.search.cost import CostModel, KernelCost
+from equiforge.search.loops import passes
 from equiforge.search.normal_form import Grid, Option, Space, contracted_dim
 
 Strategy = Literal["none", "after", "early"]
+
+
+class Structure(NamedTuple):
+    """What tells kernels apart at a glance: the grid, (axis, passes) of the loops, derived reductions, products outside of these,
+    and intermediates read."""
+
+    grid: tuple[int, ...]
+    loops: tuple[tuple[int, int], ...]
+    rolling: int
+    products: int
+    intermediates: int
 
 
 @dataclass(frozen=True)
@@ -29,7 +42,9 @@ class KernelChoice:
     options: tuple[int, ...]
     needs: frozenset[int]
     cost: KernelCost
-    structure: tuple[object, ...]
+    structure: Structure
+    reads: int
+    """The arguments that it reads, as a mask of classes."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -58,6 +73,10 @@ class Counters:
 
 
 class _State(NamedTuple):
+    """A partial kernel: ``bases`` and ``bytes`` are what it reads, ``cached_us`` and ``compute_us`` the least time for that out of L2 and for
+    its products, ``upstream`` the arguments that the producers of what it reads
+    must read, ``stored`` the bytes that these write, ``producers`` their number."""
+
     priority: float
     order: int
     grid: int
@@ -66,18 +85,26 @@ class _State(NamedTuple):
     heavy: int
     bases: int
     bytes: int
-    flops: int
+    cached_us: float
+    compute_us: float
+    upstream: int
+    stored: int
+    producers: int
 
 
 class KernelSearch:
     """Kernels of the stored classes of an e-graph, each list made when first asked for."""
 
-    def __init__(self, space: Space, table: Table, model: CostModel, strategy: Strategy, max_states: int):
+    def __init__(
+        self, space: Space, compact: Table, table: Table, model: CostModel, strategy: Strategy, max_states: int
+    ):
         self.space = space
+        self.compact = compact
         self.table = table
         self.model = model
         self.strategy: Strategy = strategy
         self.max_states = max_states
+        self.must = MustRead(space, table, model)
         self.counters = Counters()
         self._variants: dict[int, Variants] = {}
 
@@ -87,7 +114,7 @@ class KernelSearch:
         if known is not None:
             costs = [k.cost.estimate_us for k in known.kernels[:1]] + ([] if known.bound is None else [known.bound])
             return min(costs, default=float("inf"))
-        return self.model.target.launch_us + self.model.tensor_bytes(root) / self.model.target.bytes_per_us
+        return self.model.target.launch_us + self.model.tensor_bytes(root) / self.model.bytes_per_us
 
     def variants(self, root: int) -> Variants:
         """The kernels that produce ``root``."""
@@ -116,7 +143,7 @@ class KernelSearch:
 
     def _complete(self, root: int, grids: list[Grid]) -> tuple[list[list[int]], float | None]:
         """Heavy choices of the complete kernels for each grid, and a bound on those that a limit cut off."""
-        table, model, target = self.table, self.model, self.model.target
+        table, model = self.table, self.model
         early = self.strategy == "early"
         forbidden = 0
         for option in self.space.options:
@@ -127,15 +154,14 @@ class KernelSearch:
         heap: list[_State] = []
         order = 0
         written = model.tensor_bytes(root)
-        rate = target.flops_per_us(model.dot_element)
         for number, grid in enumerate(grids):
             for start in table.starts.get(grid.tile, ()):
-                heapq.heappush(heap, _State(0.0, order, number, 0, start, 0, 0, written, 0))
+                heapq.heappush(heap, _State(0.0, order, number, 0, start, 0, 0, written, 0.0, 0.0, 0, 0, 0))
                 order -= 1
         expanded = 0
         while heap:
             if expanded >= self.max_states:
-                return done, heap[0].priority + target.launch_us
+                return done, heap[0].priority
             state = heapq.heappop(heap)
             if early and any(d & ~state.heavy == 0 for d in done[state.grid]):
                 self.counters.pruned += 1
@@ -151,49 +177,73 @@ class KernelSearch:
                 continue
             hole = (state.holes & -state.holes).bit_length() - 1
             for move in table.moves[hole]:
-                chosen, heavy, bases = state.chosen | 1 << move.bit, state.heavy, state.bases
-                holes = (state.holes | move.needs) & ~self._met(state, move.bit, chosen)
-                moved, flops = state.bytes, state.flops
-                if move.heavy >= 0 and not heavy >> move.heavy & 1:
-                    if forbidden >> move.heavy & 1:
-                        continue
-                    heavy |= 1 << move.heavy
-                    work = model.work(self.space.options[move.heavy])
-                    flops += work.flops
-                    if work.base >= 0 and not bases >> work.base & 1:
-                        bases |= 1 << work.base
-                        moved += work.bytes
+                child = self._fill(state, move, order, forbidden, grids[state.grid])
+                if child is None:
+                    continue
                 if early:
-                    key = (state.grid, chosen, holes)
+                    key = (child.grid, child.chosen, child.holes)
                     if key in seen:
                         self.counters.pruned += 1
                         continue
                     seen.add(key)
-                priority = max(moved / target.bytes_per_us, flops / rate)
-                heapq.heappush(heap, _State(priority, order, state.grid, chosen, holes, heavy, bases, moved, flops))
+                heapq.heappush(heap, child)
                 order -= 1
         return done, None
 
-    def _met(self, state: _State, bit: int, chosen: int) -> int:
-        """All demands that the choices so far meet."""
-        mask = 0
+    def _fill(self, state: _State, move: Move, order: int, forbidden: int, grid: Grid) -> _State | None:
+        """The partial kernel after one choice; None if the choice reads what the kernel itself is to store.
+
+        Its priority bounds every program that contains a completion of it: this kernel, and the kernels that produce what it reads.
+        """
+        chosen = state.chosen | 1 << move.bit
+        met = 0
         for b in bits(chosen):
-            mask |= self.table.satisfied[b]
-        return mask
+            met |= self.table.satisfied[b]
+        holes = (state.holes | move.needs) & ~met
+        heavy, bases, moved = state.heavy, state.bases, state.bytes
+        cached, compute = state.cached_us, state.compute_us
+        upstream, stored, producers = state.upstream, state.stored, state.producers
+        if move.heavy >= 0 and not heavy >> move.heavy & 1:
+            if forbidden >> move.heavy & 1:
+                return None
+            heavy |= 1 << move.heavy
+            option = self.space.options[move.heavy]
+            work = self.model.work(option)
+            least_us = self.model.least_us(grid, option)
+            cached, compute = cached + least_us[0], compute + least_us[1]
+            if work.base >= 0 and not bases >> work.base & 1:
+                bases |= 1 << work.base
+                moved += work.bytes
+                if work.base not in self.space.leaf:
+                    upstream |= self.must.of_root[work.base]
+                    stored += self.model.tensor_bytes(work.base)
+                    producers += 1
+        still = self.must.demanded(holes) & ~bases & ~upstream
+        total = moved + stored + self.must.bytes(upstream) + self.must.bytes(still)
+        producing = (stored + self.must.bytes(upstream)) / self.model.bytes_per_us
+        own = max(cached, compute) + producing
+        priority = self.model.target.launch_us * (1 + producers) + max(own, total / self.model.bytes_per_us)
+        return _State(
+            priority, order, state.grid, chosen, holes, heavy, bases, moved, cached, compute, upstream, stored, producers
+        )
 
     def _finish(self, grids: list[Grid], grid: Grid, mask: int) -> KernelChoice | None:
         options = [self.space.options[b] for b in bits(mask)]
         if not self._worthwhile(grids, grid, options):
             self.counters.reject("a larger grid has the same structure")
             return None
-        cost = self.model.kernel(grid, options)
+        found = passes(self.space, self.compact, mask, self.compact.starts[grid.tile], grid.axes)
+        cost = self.model.kernel(grid, options, found)
         if cost is None:
             self.counters.reject("a tile is too large for a block")
             return None
         needs = frozenset(o.load.base for o in options if o.load is not None) - frozenset(self.space.leaf)
-        return KernelChoice(
-            grid.root, grid, tuple(o.number for o in options), needs, cost, _structure(grid, options, len(needs))
-        )
+        structure = _structure(grid, options, tuple(sorted(found.count.items())), len(needs))
+        reads = 0
+        for option in options:
+            if option.load is not None and option.load.base in self.space.leaf:
+                reads |= 1 << option.load.base
+        return KernelChoice(grid.root, grid, tuple(o.number for o in options), needs, cost, structure, reads)
 
     def _worthwhile(self, grids: list[Grid], grid: Grid, options: list[Option]) -> bool:
         """Whether each dimension that the grid could cut but leaves whole is summed over as a whole in this kernel."""
@@ -214,9 +264,9 @@ class KernelSearch:
         return True
 
 
-def _structure(grid: Grid, options: list[Option], stored: int) -> tuple[object, ...]:
-    """What tells kernels apart at a glance: the grid, the loops, derived reductions, products, reads of intermediates."""
-    loops = sorted(int(o.node.attrs[1]) for o in options if o.node is not None and o.node.op in ("preduce", "rolling"))
+def _structure(
+    grid: Grid, options: list[Option], loops: tuple[tuple[int, int], ...], intermediates: int
+) -> Structure:
     rolling = sum(o.kind == "rolling" for o in options)
     products = sum(o.kind == "tilematmul" for o in options)
-    return (grid.axes, tuple(loops), rolling, products, stored)
+    return Structure(grid.axes, loops, rolling, products, intermediates)
