@@ -24,6 +24,7 @@ from equiforge.frontend.dtypes import ElementType, Scalar, compute_type, is_bool
 Value = SSAValue
 Operand = SSAValue | Scalar
 
+_POINTWISE = (forge.UnaryOp, forge.BinaryOp, forge.CompareOp, forge.SelectOp, forge.CastOp)
 _INVERSE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 _COMPARE: dict[str, Callable[[Scalar, Scalar], bool]] = {
     "eq": lambda a, b: a == b,
@@ -74,6 +75,7 @@ class Builder:
         self._memo: dict[Any, Value] = {}
         self._perms: dict[Value, list[int]] = {}
         self._predicates: dict[Value, str] = {}
+        self._indices: dict[Value, bool] = {}
 
     # -- the node at hand ---------------------------------------------------------------------------------------
 
@@ -152,7 +154,53 @@ class Builder:
             return self.constant(self._constants[value], element_of(value), len(new))
         if isinstance(value.owner, forge.ReshapeOp):
             return self.reshape(value.owner.operands[0], new)
+        if self._is_index(value) and _reshaped_source(old, old, new) is not None:
+            return self._reshape_index(value, new)
         return self._once(("reshape", value, new), lambda: forge.ReshapeOp(value, list(new)))
+
+    def _is_index(self, value: Value) -> bool:
+        """Is the value computed from indices and numbers alone, as masks are?"""
+        if value not in self._indices:
+            owner = value.owner
+            if isinstance(owner, forge.IotaOp) or value in self._constants:
+                self._indices[value] = True
+            else:
+                pointwise = isinstance(owner, _POINTWISE)
+                self._indices[value] = pointwise and all(self._is_index(operand) for operand in owner.operands)
+        return self._indices[value]
+
+    def _reshape_index(self, value: Value, new: tuple[int, ...]) -> Value:
+        """Adds or drops size-1 dimensions at the indices themselves: the mask stays one that can be read."""
+        key = ("reshape", value, new)
+        if key in self._memo:
+            return self._memo[key]
+        owner, old = value.owner, shape_of(value)
+        if isinstance(owner, forge.IotaOp):
+            axis = [dim for dim, size in enumerate(new) if size != 1]
+            if len(axis) != 1 or shape_of(value)[owner.dim] == 1:
+                return self._once(key, lambda: forge.ReshapeOp(value, list(new)))
+            made = self.iota(new, axis[0], element_of(value))
+        else:
+            assert isinstance(owner, Operation)
+            operands: list[Value] = []
+            for operand in owner.operands:
+                shape = _reshaped_source(shape_of(operand), old, new)
+                assert shape is not None
+                operands.append(self.reshape(operand, shape))
+            made = self._again(owner, operands)
+        self._memo[key] = made
+        return made
+
+    def _again(self, op: Operation, operands: Sequence[Value]) -> Value:
+        """The pointwise op on other operands."""
+        if isinstance(op, forge.CompareOp):
+            return self.compare(self._predicates[op.results[0]], operands[0], operands[1])
+        if isinstance(op, forge.SelectOp):
+            return self.select(*operands)
+        if isinstance(op, forge.CastOp):
+            return self.cast(operands[0], element_of(op.results[0]))
+        make = cast("Callable[..., Operation]", type(op))
+        return self.unary(make, operands[0]) if len(operands) == 1 else self.binary(make, operands[0], operands[1])
 
     def expand(self, value: Value, shape: Sequence[int]) -> Value:
         """Grow size-1 dimensions; missing leading dimensions are added first."""

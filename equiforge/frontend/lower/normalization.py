@@ -37,9 +37,9 @@ def _affine(b: Builder, normal: Value, weight: Value | None, bias: Value | None)
 
 def _centred(b: Builder, x: Value, dims: Sequence[int], eps: float) -> tuple[Value, Value, Value]:
     """(x - mean) * rstd, mean and rstd; the variance is the mean of squared deviations, in a second pass."""
-    variance, mean = variance_of(b, x, dims, 0.0)
+    variance, mean, centred = variance_of(b, x, dims, 0.0)
     rstd = b.unary(forge.RsqrtOp, b.add(variance, eps))
-    return b.mul(b.sub(x, mean), rstd), mean, rstd
+    return b.mul(centred, rstd), mean, rstd
 
 
 @lowers("layer_norm.default")

@@ -135,18 +135,18 @@ def aminmax(b: Builder, x: Value, dim: int | None = None, keepdim: bool = False)
     return [_extremum(b, x, dim, keepdim, "min"), _extremum(b, x, dim, keepdim, "max")]
 
 
-def variance_of(b: Builder, x: Value, dims: Sequence[int], correction: float) -> tuple[Value, Value]:
-    """Variance and mean with the dimensions kept, in two passes: no cancellation for a large mean."""
+def variance_of(b: Builder, x: Value, dims: Sequence[int], correction: float) -> tuple[Value, Value, Value]:
+    """Variance, mean (dimensions kept) and ``x - mean``, in two passes: no cancellation for a large mean."""
     mean = mean_of(b, x, dims)
     centred = b.sub(x, mean)
     total = reduced(b, "sum", b.mul(centred, centred), dims, 0)
     # max(0, n - correction) = 0 gives 0/0 = NaN or inf, as in torch.
-    return b.div(total, float(max(0.0, extent(x, dims) - correction))), mean
+    return b.div(total, float(max(0.0, extent(x, dims) - correction))), mean, centred
 
 
 def _spread(b: Builder, x: Value, dims: Dims, correction: float, keepdim: bool, root: bool) -> list[Value]:
     places = dims_of(x, dims)
-    variance, mean = variance_of(b, b.cast(x, compute_type(b.out.element_type)), places, correction)
+    variance, mean, _centred = variance_of(b, b.cast(x, compute_type(b.out.element_type)), places, correction)
     spread = b.sqrt(variance) if root else variance
     return [b.down(finish(b, spread, places, keepdim)), b.down(finish(b, mean, places, keepdim))]
 
