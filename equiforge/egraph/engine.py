@@ -6,6 +6,7 @@ at the sizes in between; the watchdog for an iteration that does not return is t
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from equiforge.egraph.readout import read_out
 RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure")
 _SNAPSHOT_SECONDS = 5.0
 FAMILIES = ("algebra", "refinement", "propagation", "structure", "repair")
+"""Rule families: the rule files, and repair fusion."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,13 @@ class SaturationOptions:
     """Stop after the iteration in which this much time has passed."""
     disabled: tuple[str, ...] = ()
     """Names of rules or of whole families (``algebra``, ``repair`` …) that don't run."""
+    only: tuple[str, ...] = ()
+    """If not empty, nothing but these rules and families runs."""
+
+    def runs(self, *names: str) -> bool:
+        """True if a rule that goes by ``names`` (its own, its family's) runs."""
+        chosen = not self.only or any(n in self.only for n in names)
+        return chosen and not any(n in self.disabled for n in names)
 
 
 @dataclass
@@ -57,6 +66,13 @@ class SaturationStats:
 def rule_text(name: str) -> str:
     """Text of a rule file by its name without the ending."""
     return (resources.files("equiforge.egraph") / "rules" / f"{name}.egg").read_text()
+
+
+@cache
+def rule_names() -> tuple[str, ...]:
+    """Names of all rules in the files."""
+    texts = (rule_text(name) for name in RULE_FILES)
+    return tuple(m for text in texts for m in re.findall(r':name "([^"]+)"', text))
 
 
 class _Backoff:
@@ -97,12 +113,11 @@ class Engine:
 
     def _enabled(self, commands: Iterable[Any]) -> list[Any]:
         """Commands of a rule file without the rules that the options switch off."""
-        disabled = set(self.options.disabled)
         kept: list[Any] = []
         for command in commands:
             rule = getattr(command, "rule", None)
             ruleset = getattr(rule, "ruleset", "")
-            if rule is not None and ruleset != "analysis" and ({rule.name, ruleset, ruleset.removesuffix("-ac")} & disabled):
+            if rule is not None and ruleset != "analysis" and not self.options.runs(rule.name, ruleset.removesuffix("-ac")):
                 continue
             kept.append(command)
         return kept
@@ -164,7 +179,7 @@ class Engine:
 
     def saturate(self) -> EGraph:
         """Run all phases and read the result out: algebra at tensor level first, then tiles (tiling never enables algebra)."""
-        if self.graph.numerics == "real" and "algebra" not in self.options.disabled:
+        if self.graph.numerics == "real":
             self._phase("(seq (run algebra) (run structure))", "algebra-ac")
         self._phase("(seq (run refinement) (run propagation) (run structure))")
         result = read_out(self._egraph, self.graph)

@@ -47,6 +47,9 @@ _NUMERIC: dict[str, Callable[..., float]] = {
     "log": lambda x: math.nan if x != x or x < 0 else (-math.inf if x == 0 else math.log(x)),
     "sqrt": lambda x: math.nan if x != x or x < 0 else math.sqrt(x),
     "tanh": math.tanh,
+    "recip": lambda x: 1.0 / x if x != 0 else math.copysign(math.inf, x),
+    "rsqrt": lambda x: math.nan if x != x or x < 0 else (math.inf if x == 0 else 1.0 / math.sqrt(x)),
+    "sigmoid": lambda x: 1.0 / (1.0 + math.exp(min(-x, 709.0))),
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
@@ -80,7 +83,7 @@ def _to_sympy(tree: Tree, symbols: dict[Tree, Any]) -> Any:
     if tree[0] in ("input", "state"):
         return symbols.setdefault(tree, sympy.Symbol("_".join(str(t) for t in tree), real=True))
     if tree[0] == "const":
-        return sympy.Rational(tree[1]) if math.isfinite(tree[1]) else None
+        return _constant(tree, symbols)
     arguments = [_to_sympy(arg, symbols) for arg in tree[2:]]
     name = tree[1][0] if tree[1] else ""
     if any(a is None for a in arguments):
@@ -103,29 +106,45 @@ def _to_sympy(tree: Tree, symbols: dict[Tree, Any]) -> Any:
     return table[name](*arguments) if name in table else None
 
 
-def _to_tree(expression: Any, old: Any, new: Any) -> Tree | None:
-    """SymPy expression over the two states as a tree, or None if it has a function that the IR lacks."""
+def _constant(tree: Tree, symbols: dict[Tree, Any]) -> Any:
+    """A short binary fraction as itself; any other constant as a symbol of its sign, so that what is shown holds for every such constant.
+
+    Exact rationals of arbitrary floats have 50-bit denominators and make simplification slow.
+    """
     import sympy
 
-    if expression == old:
-        return ("old",)
-    if expression == new:
-        return ("new",)
+    value = tree[1]
+    if not math.isfinite(value):
+        return None
+    if value * 1024 == int(value * 1024) and abs(value) < 1024:
+        return sympy.Rational(value)
+    return symbols.setdefault(tree, sympy.Symbol(f"c_{len(symbols)}", positive=value > 0, negative=value < 0))
+
+
+def _to_tree(expression: Any, leaves: dict[Any, Tree]) -> Tree | None:
+    """SymPy expression over ``leaves`` as a tree, or None if it has a function that the IR lacks."""
+    import sympy
+
+    if expression in leaves:
+        return leaves[expression]
     if expression.is_number:
         return ("const", float(expression))
-    arguments = [_to_tree(a, old, new) for a in expression.args]
+    arguments = [_to_tree(a, leaves) for a in expression.args]
     if any(a is None for a in arguments):
         return None
     if isinstance(expression, sympy.exp):
         return ("unary", ("exp",), arguments[0])
     if isinstance(expression, (sympy.Add, sympy.Mul)):
-        return _fold(expression, arguments, old, new)
-    if isinstance(expression, sympy.Pow) and expression.exp == -1:
-        return ("unary", ("recip",), arguments[0])
+        return _fold(expression, arguments, leaves)
+    if isinstance(expression, sympy.Pow) and expression.exp in _POWERS:
+        return ("unary", (_POWERS[expression.exp],), arguments[0])
     return None
 
 
-def _fold(expression: Any, arguments: list[Tree | None], old: Any, new: Any) -> Tree | None:
+_POWERS = {-1: "recip", 0.5: "sqrt", -0.5: "rsqrt"}
+
+
+def _fold(expression: Any, arguments: list[Tree | None], leaves: dict[Any, Tree]) -> Tree | None:
     """A sum or product as binary operations; a term with factor -1 is subtracted."""
     import sympy
 
@@ -136,12 +155,12 @@ def _fold(expression: Any, arguments: list[Tree | None], old: Any, new: Any) -> 
         return result
     positive = [a for a in expression.args if not a.could_extract_minus_sign()]
     negative = [-a for a in expression.args if a.could_extract_minus_sign()]
-    terms = [_to_tree(a, old, new) for a in positive]
+    terms = [_to_tree(a, leaves) for a in positive]
     result = terms[0] if terms else ("const", 0.0)
     for term in terms[1:]:
         result = ("binary", ("add",), result, term)
     for term in negative:
-        result = ("binary", ("sub",), result, _to_tree(term, old, new))
+        result = ("binary", ("sub",), result, _to_tree(term, leaves))
     return result
 
 
@@ -158,12 +177,29 @@ def _holds_at_samples(difference: Any) -> bool:
     return True
 
 
+def _depends_on_inputs(contribution: Tree) -> bool:
+    """True if samples show that neither the factor nor the summand between two states is free of the inputs; cheap, and never wrong to ask."""
+    states = (0.75, 1.625)
+    factors: list[float] = []
+    summands: list[float] = []
+    for k in range(3):
+        inputs = [0.3 + 0.37 * ((5 * i + 3 * k) % 7) for i in range(16)]
+        before, after = (evaluate(contribution, inputs, s) for s in states)
+        if not (math.isfinite(before) and math.isfinite(after)) or before == 0:
+            return False
+        factors.append(after / before)
+        summands.append(after - before)
+    return all(max(values) - min(values) > 1e-6 * max(map(abs, values)) for values in (factors, summands))
+
+
 @lru_cache(maxsize=4096)
 def synthesize(contribution: Tree, consumer: str, producer: str, producer_input: int) -> Repair | Refusal:
     """The repair for a contribution under reducers ``consumer`` and ``producer``, or why there is none.
 
     ``producer_input`` is the number of the contribution's input that is also the producer's input, -1 if it does not occur.
     """
+    if _depends_on_inputs(contribution):
+        return Refusal("neither factor nor summand between two states is free of the inputs")
     import sympy
 
     symbols: dict[Tree, Any] = {}
@@ -175,7 +211,8 @@ def synthesize(contribution: Tree, consumer: str, producer: str, producer_input:
         return Refusal("the contribution does not use the producer")
     old, new = sympy.symbols("s_old s_new", real=True)
     before, after = g.subs(s, old), g.subs(s, new)
-    inputs = set(symbols.values()) - {s}
+    inputs = {symbol for tree, symbol in symbols.items() if tree[0] == "input"}
+    leaves = {old: ("old",), new: ("new",)} | {symbol: tree for tree, symbol in symbols.items() if tree[0] == "const"}
     factor = sympy.simplify(after / before)
     if not factor.free_symbols & inputs:
         mode, repair = "mul", factor
@@ -193,7 +230,7 @@ def synthesize(contribution: Tree, consumer: str, producer: str, producer_input:
     repaired = before * repair if mode == "mul" else before + repair
     if sympy.simplify(repaired - after) != 0 or not _holds_at_samples(repaired - after):
         return Refusal(f"the identity h(g(x,s),s,s') = g(x,s') does not hold for {repair}")
-    tree = _to_tree(repair, old, new)
+    tree = _to_tree(repair, leaves)
     if tree is None:
         return Refusal(f"the repair {repair} has no form in the IR")
     unguarded = _guard_fails(contribution, tree, consumer, producer, producer_input)

@@ -30,7 +30,7 @@ def run_in_process(graph: EGraph, options: SaturationOptions, snapshots: BinaryI
 
 def _finish(found: EGraph, stats: SaturationStats, options: SaturationOptions) -> Answer:
     repairs = RepairReport()
-    if found.numerics == "real" and "repair" not in options.disabled:
+    if found.numerics == "real" and options.runs("repair"):
         repairs = fuse_dependent_reductions(found)
     stats.nodes, stats.classes = found.num_nodes, len(found.nodes)
     return found, stats, repairs

@@ -1,0 +1,52 @@
+"""Types of e-classes as IR types."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import Attribute, BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, bf16, f16, f32, f64
+
+from equiforge.dialects import tile
+from equiforge.egraph.graph import PARTIAL, REPLICATE, EGraph
+
+_FLOATS: dict[str, BFloat16Type | Float16Type | Float32Type | Float64Type] = {"bf16": bf16, "f16": f16, "f32": f32, "f64": f64}
+
+
+def element_type(name: str) -> Attribute:
+    """The IR type of an element name: ``f16``, ``i1`` …"""
+    return _FLOATS[name] if name in _FLOATS else IntegerType(int(name[1:]))
+
+
+def partial_reducers(graph: EGraph) -> dict[int, str]:
+    """For each class with a partial state, the reducer that its partial results are to be combined with."""
+    found: dict[int, str] = {}
+    viewers: dict[int, list[int]] = {}
+    for class_id, nodes in graph:
+        if not any(dim == PARTIAL for _, dim in graph.types[class_id].state):
+            continue
+        for node in nodes:
+            if node.op == "reduce":
+                found[class_id] = str(node.attrs[0])
+            elif node.op in ("matmul", "tilematmul"):
+                found[class_id] = "sum"
+            elif node.op == "view":
+                viewers.setdefault(node.children[0], []).append(class_id)
+    work = list(found)
+    while work:
+        current = work.pop()
+        for viewer in viewers.get(current, ()):
+            if viewer not in found:
+                found[viewer] = found[current]
+                work.append(viewer)
+    return found
+
+
+def type_of_class(graph: EGraph, class_id: int, partial: dict[int, str]) -> Attribute:
+    """The tensor or view type of a class that is no tuple."""
+    kind = graph.types[class_id]
+    states: list[tile.StateAttr] = []
+    for axis, dim in kind.state:
+        name = graph.axes[axis].name
+        if dim == PARTIAL:
+            states.append(tile.PartialAttr(name, partial[class_id]))
+        else:
+            states.append(tile.ReplicateAttr(name) if dim == REPLICATE else tile.PartitionAttr(name, dim))
+    return tile.make_type(kind.shape, element_type(kind.element), states)
