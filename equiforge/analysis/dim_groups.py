@@ -183,7 +183,7 @@ class DimGroups:
         if extent == 1:
             return -1
         self._parent.append(len(self._parent))
-        self._extent_of.append(extent)
+        self._extent_of.append(max(extent, -1))
         return len(self._parent) - 1
 
     def _find(self, node: int) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TupleType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import SymbolTable
@@ -50,7 +50,7 @@ class Interpreter:
     """Evaluates the functions of one module with one choice of tile sizes."""
 
     def __init__(self, scope: Operation, tile_sizes: Mapping[str, int] | None = None, rounding: Rounding = "none"):
-        axes = {op.sym_name.data: op.extent.data for op in scope.walk() if isinstance(op, tile.AxisOp)}
+        axes = {op.axis_name: op.extent for op in scope.walk() if isinstance(op, tile.AxisOp)}
         self.scope = scope
         self.tiling = Tiling(axes, tile_sizes)
         self.rounding = rounding
@@ -125,16 +125,16 @@ class Interpreter:
             raise EquiforgeError(f"{op.name}: a value of type {type_} has axes {value.axes}", location_of(op))
         for coordinate, array in value.tiles.items():
             expected = self.tiling.local_shape(type_, value.named(coordinate))
-            if len(expected) != array.ndim or any(e not in (-1, n) for e, n in zip(expected, array.shape, strict=True)):
+            if len(expected) != array.ndim or any(e >= 0 and e != n for e, n in zip(expected, array.shape, strict=True)):
                 raise EquiforgeError(
                     f"{op.name}: the tile at {value.named(coordinate)} has shape {array.shape}, {type_} says {expected}", location_of(op)
                 )
 
-    def reducer(self, symbol: SymbolRefAttr) -> tile.ReducerOp:
+    def reducer(self, symbol: str) -> tile.ReducerOp:
         """Finds a reducer by its symbol."""
         found = SymbolTable.lookup_symbol(self.scope, symbol)
         if not isinstance(found, tile.ReducerOp):
-            raise EquiforgeError(f"no reducer {symbol}")
+            raise EquiforgeError(f"no reducer @{symbol}")
         return found
 
     def _rounded(self, value: Family, element_type: Attribute) -> Family:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import FloatAttr
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Operation
 
 from equiforge.dialects import tile
-from equiforge.dialects.tile_types import axes_of, element_type_of, shape_of
+from equiforge.dialects.tile_types import axes_of, element_type_of
+from equiforge.errors import EquiforgeError
 from equiforge.verify import numeric
 from equiforge.verify.forge_semantics import OpT, family
 from equiforge.verify.interpreter import Interpreter, Meaning, dtype_of
 from equiforge.verify.numeric import Array
 from equiforge.verify.values import Family, Value, zip_tiles
+
+DType: TypeAlias = "np.dtype[np.generic]"
 
 TILE_MEANINGS: dict[type[Operation], Meaning] = {}
 
@@ -38,32 +40,31 @@ def field_by_field(function: Callable[[Family], Family], value: Value) -> Value:
 
 @meaning(tile.PartitionOp)
 def _(interpreter: Interpreter, op: tile.PartitionOp, operands: list[Value]) -> Value:
-    axis, dim = op.axis.data, op.dim.value.data
-    extent = shape_of(op.operands[0].type)[dim]
+    axis, dim = op.axis_name, op.dim
 
     def cut(position: int, whole: Array, _: dict[str, int]) -> Array:
-        return whole[(*[slice(None)] * dim, interpreter.tiling.interval(axis, position, extent))]
+        return whole[(*[slice(None)] * dim, interpreter.tiling.interval(axis, position))]
 
     return family(operands[0]).extended(axis, interpreter.positions(axis), cut)
 
 
 @meaning(tile.ReplicateOp)
 def _(interpreter: Interpreter, op: tile.ReplicateOp, operands: list[Value]) -> Value:
-    axis = op.axis.data
+    axis = op.axis_name
     positions = interpreter.positions(axis)
     return field_by_field(lambda x: x.extended(axis, positions, lambda _, whole, __: whole), operands[0])
 
 
 @meaning(tile.CombineOp)
 def _(interpreter: Interpreter, op: tile.CombineOp, operands: list[Value]) -> Value:
-    axis, x = op.axis.data, family(operands[0])
-    joined = {rest: np.concatenate(tiles, axis=op.dim.value.data) for rest, tiles in x.grouped(axis)}
+    axis, x = op.axis_name, family(operands[0])
+    joined = {rest: np.concatenate(tiles, axis=op.dim) for rest, tiles in x.grouped(axis)}
     return Family(x.without(axis), joined)
 
 
 @meaning(tile.CollectOp)
 def _(interpreter: Interpreter, op: tile.CollectOp, operands: list[Value]) -> Value:
-    axis = op.axis.data
+    axis = op.axis_name
 
     def collect(x: Family) -> Family:
         return Family(x.without(axis), {rest: np.stack(tiles) for rest, tiles in x.grouped(axis)})
@@ -86,9 +87,9 @@ def _(interpreter: Interpreter, op: tile.StoreOp, operands: list[Value]) -> Valu
 def _(interpreter: Interpreter, op: tile.AccumulateOp, operands: list[Value]) -> Value:
     acc, x = family(operands[0]), family(operands[1])
     tiles = dict(acc.tiles)
-    for rest, parts in x.grouped(op.axis.data):
+    for rest, parts in x.grouped(op.axis_name):
         for part in parts:
-            tiles[rest] = numeric.fold(op.reducer.data, tiles[rest], part)
+            tiles[rest] = numeric.fold(op.reducer, tiles[rest], part)
     return Family(acc.axes, tiles)
 
 
@@ -111,35 +112,67 @@ def replicated(interpreter: Interpreter, type_: Attribute, make: Callable[[dict[
     return result.map(lambda coordinate, _: make(result.named(coordinate)))
 
 
-def identity_states(interpreter: Interpreter, reducer: tile.ReducerOp, types: Sequence[Attribute]) -> list[Value]:
-    """The states before the first input: each field's identity in the shape of its type."""
-    states: list[Value] = []
-    for type_, identity in zip(types, reducer.identity.data, strict=True):
-        value, dtype = cast(FloatAttr, identity).value.data, dtype_of(element_type_of(type_))
+@meaning(tile.ReduceOp)
+def _(interpreter: Interpreter, op: tile.ReduceOp, operands: list[Value]) -> Value:
+    dim, axis = op.dim, op.axis_name
+    if dim is not None:
+        return family(operands[0]).map(lambda _, x: numeric.reduce(op.reducer, x, dim))
+    assert axis is not None, "the verifier asks for a dimension or an axis"
+    if op.is_rolling:
+        return rolling(interpreter, interpreter.reducer(op.reducer), operands, axis)
+    return fold_partials(op.reducer, family(operands[0]), axis)
 
-        def make(at: dict[str, int], type_: Attribute = type_, value: float = value, dtype: np.dtype = dtype) -> Array:
+
+def identity_states(interpreter: Interpreter, reducer: tile.ReducerOp) -> list[Value]:
+    """The states before the first input: each one's identity in the shape of its type."""
+    states: list[Value] = []
+    for type_, identity in zip(reducer.state_types, reducer.identity, strict=True):
+        dtype = dtype_of(element_type_of(type_))
+
+        def make(at: dict[str, int], type_: Attribute = type_, value: float = identity, dtype: DType = dtype) -> Array:
             return np.full(interpreter.tiling.local_shape(type_, at), value).astype(dtype)
 
         states.append(replicated(interpreter, type_, make))
     return states
 
 
-def finish(interpreter: Interpreter, reducer: tile.ReducerOp, states: list[Value]) -> Value:
-    """Applies the reducer's final region, if it has one."""
-    return tuple(run(interpreter, reducer.final, states) if reducer.final.blocks else states)
-
-
-def run(interpreter: Interpreter, region: Region, args: list[Value]) -> list[Value]:
-    """Evaluates a region of a reducer."""
-    return interpreter.block(region.block, args)
-
-
 def rolling(interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Value], axis: str) -> Value:
     """Runs a reducer's body over the positions of an axis in order, from the identity, then its final region."""
-    count = len(reducer.identity.data)
-    states = identity_states(interpreter, reducer, [arg.type for arg in reducer.body.block.args[:count]])
-    for position in list(interpreter.positions(axis)):
-        with interpreter.at_position(axis, position):
-            here = [field_by_field(lambda x: x.restricted(axis, position), value) for value in inputs]
-            states = run(interpreter, reducer.body, [*states, *here])
+    states = identity_states(interpreter, reducer)
+    for position in interpreter.positions(axis):
+        states = step(interpreter, reducer, states, inputs, axis, position)
     return finish(interpreter, reducer, states)
+
+
+def step(
+    interpreter: Interpreter, reducer: tile.ReducerOp, states: list[Value], inputs: list[Value], axis: str, position: int
+) -> list[Value]:
+    """Runs a reducer's body once, on what the inputs hold at one position of the axis."""
+    with interpreter.at_position(axis, position):
+        here = [field_by_field(lambda x: x.restricted(axis, position), value) for value in inputs]
+        return interpreter.block(reducer.body.block, [*states, *here])
+
+
+def merge(interpreter: Interpreter, reducer: tile.ReducerOp, left: list[Value], right: list[Value]) -> list[Value]:
+    """Combines two lists of states by the reducer's merge region."""
+    if not reducer.has_merge:
+        raise EquiforgeError(f"reducer @{reducer.sym_name.data} has no merge region")
+    return interpreter.block(reducer.merge.block, [*left, *right])
+
+
+def finish(interpreter: Interpreter, reducer: tile.ReducerOp, states: list[Value]) -> Value:
+    """Applies the reducer's final region, if it has one."""
+    return tuple(interpreter.block(reducer.final.block, states) if reducer.has_final else states)
+
+
+def rolling_in_parts(
+    interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Value], axis: str, parts: Sequence[Sequence[int]]
+) -> Value:
+    """Like ``rolling``, but reduces each part of the positions on its own and merges the states: what a split reduction does."""
+    total: list[Value] | None = None
+    for part in parts:
+        states = identity_states(interpreter, reducer)
+        for position in part:
+            states = step(interpreter, reducer, states, inputs, axis, position)
+        total = states if total is None else merge(interpreter, reducer, total, states)
+    return finish(interpreter, reducer, total or identity_states(interpreter, reducer))

@@ -32,21 +32,16 @@ class Tiling:
         """|axis|, the number of tiles."""
         return -(-self.extents[axis] // self.sizes[axis])
 
-    def interval(self, axis: str, position: int, extent: int) -> slice:
-        """Returns the part of a dimension of ``extent`` elements that a position of an axis sees.
-
-        A dimension that merges the axis's dimension (outer) with others is a multiple of its extent and is cut in the same multiples.
-        """
-        inner = extent // self.extents[axis]
+    def interval(self, axis: str, position: int) -> slice:
+        """Returns the elements that a position of an axis sees of the dimension that the axis cuts."""
         start = position * self.sizes[axis]
-        stop = min(start + self.sizes[axis], self.extents[axis])
-        return slice(start * inner, stop * inner)
+        return slice(start, min(start + self.sizes[axis], self.extents[axis]))
 
     def local_shape(self, type_: Attribute, at: Mapping[str, int]) -> tuple[int, ...]:
-        """Returns the shape of the tile that a coordinate holds of a value of the given type (-1 stays, for what is dynamic)."""
+        """Returns the shape of the tile that a coordinate holds of a value of the given type (negative where the extent is dynamic)."""
         shape = list(shape_of(type_))
         for state in states_of(type_):
             if isinstance(state, PartitionAttr):
-                part = self.interval(state.axis_name, at[state.axis_name], shape[state.dim])
+                part = self.interval(state.axis_name, at[state.axis_name])
                 shape[state.dim] = part.stop - part.start
         return tuple(shape)
