@@ -143,9 +143,9 @@ class _Importer:
         outputs: list[Output] = []
         seen: dict[int, int] = {}
         for leaf in leaves:
-            cell = self.aliases.cells.get(leaf) if hasattr(leaf, "op") else None
+            cell = self.aliases.cells.get(leaf) if _is_node(leaf) else None
             if cell is None:
-                value = self.plain[leaf] if hasattr(leaf, "op") else leaf
+                value = self.plain[leaf] if _is_node(leaf) else leaf
                 outputs.append(Output("constant", value=value))
                 continue
             number = len(outputs)
@@ -238,7 +238,7 @@ class _Importer:
         raise UnsupportedOpError(f"unsupported operator {name}", self.builder.location, refusal_hint(name))
 
     def _resolve(self, item: Any) -> Any:
-        if hasattr(item, "op") and hasattr(item, "users"):
+        if _is_node(item):
             if item in self.plain:
                 return self.plain[item]
             return self.aliases.cells[item].value
@@ -251,7 +251,7 @@ class _Importer:
     def _getitem(self, node: Any) -> None:
         source, number = node.args
         value = self.plain[source][number]
-        if hasattr(value, "op"):  # an inlined graph returned one of its nodes
+        if _is_node(value):  # an inlined graph returned one of its nodes
             self.aliases.same(node, value)
             return
         if value is None:
@@ -288,7 +288,7 @@ class _Importer:
             if aliases_operand(node.target, None, None, {}):
                 self.plain[("operand", node)] = first
             return
-        is_tensor = first in self.aliases.cells if hasattr(first, "op") else False
+        is_tensor = _is_node(first) and first in self.aliases.cells
         value = node.meta.get("val")
         if is_tensor and aliases_operand(node.target, first.meta["val"], value, bound):
             unchanged = result is self.aliases.cells[first].value
@@ -322,6 +322,11 @@ class _Importer:
                     self.builder.location,
                     "please report this program",
                 )
+
+
+def _is_node(item: Any) -> bool:
+    """Is it a node of the exported graph (and not a value of the IR)?"""
+    return hasattr(item, "op") and hasattr(item, "graph")
 
 
 def _check_static(value: Any, what: str, location: str | None) -> None:
