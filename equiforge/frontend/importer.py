@@ -330,7 +330,10 @@ def _is_node(item: Any) -> bool:
 
 
 def _check_static(value: Any, what: str, location: str | None) -> None:
-    if any(not isinstance(size, int) for size in value.shape):
+    symbols = [str(size) for size in value.shape if not isinstance(size, int)]
+    if any("u" in symbol for symbol in symbols):  # torch's names for sizes that only values decide
+        raise UnsupportedOpError(f"{what} has a shape that depends on values", location, refusal_hint("aten.nonzero"))
+    if symbols:
         raise DynamicShapeError(
             f"{what} has a dynamic shape {tuple(str(size) for size in value.shape)}",
             location,
