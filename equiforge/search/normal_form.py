@@ -18,7 +18,7 @@ from equiforge.egraph.graph import REPLICATE, EGraph, ENode
 
 LEAVES = frozenset({"input", "const", "iota"})
 STRUCTURAL = frozenset({"transpose", "reshape", "expand", "slice"})
-LIGHT = frozenset({"unary", "binary", "select", "cast", "concat"}) | STRUCTURAL
+LIGHT = frozenset({"unary", "binary", "select", "cast"})
 HEAVY = frozenset({"tilematmul", "reduce", "preduce"})
 
 ANY = -1
