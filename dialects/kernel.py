@@ -33,11 +33,8 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     I64,
-    AnyFloat,
     ArrayAttr,
-    DenseIntOrFPElementsAttr,
     FlatSymbolRefAttr,
-    FloatAttr,
     IntAttr,
     IntegerAttr,
     IntegerType,
@@ -67,7 +64,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from equiforge.dialects.tile import AxisOp, PartialAttr, PartitionAttr, element_type_of, shape_of, states_of
+from equiforge.codegen.layout import Digit, Dimension, Layout
+from equiforge.dialects.literals import LiteralAttr, float_text, parse_float
+from equiforge.dialects.tile import AxisOp
+from equiforge.dialects.tile_types import PartialAttr, PartitionAttr, element_type_of, shape_of, states_of
 
 BUFFER_KINDS = ("input", "constant", "temporary", "output")
 
@@ -75,78 +75,87 @@ BUFFER_KINDS = ("input", "constant", "temporary", "output")
 # Types and attributes
 
 
-def _parse_int_list(parser: AttrParser) -> ArrayAttr[IntAttr]:
-    values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_negative=True))
-    return ArrayAttr([IntAttr(v) for v in values])
-
-
-def _print_int_list(printer: Printer, values: ArrayAttr[IntAttr]) -> None:
-    printer.print_string("[" + ", ".join(str(v.data) for v in values) + "]")
-
-
 @irdl_attr_definition
 class RefType(ParametrizedAttribute, TypeAttribute):
-    """A strided array in global memory: ``!kernel.ref<32x128xf16, [128, 1], offset = 64>``, strides and offset in elements."""
+    """An array in global memory: ``!kernel.ref<32x128xf16, [128, 1], offset = 64>``, strides and offset in elements.
+
+    A dimension that no single stride describes lists its digits, extent x stride, outermost first:
+    ``!kernel.ref<8x64xf16, [(2 x 64, 4 x 0), 1]>`` is 2 rows, each read 4 times (``equiforge/codegen/layout.py``).
+    """
 
     name = "kernel.ref"
-    dims: ArrayAttr[IntAttr] = param_def()
+    extents: ArrayAttr[IntAttr] = param_def()
     element_type: Attribute = param_def()
-    stride_list: ArrayAttr[IntAttr] = param_def()
+    digits: ArrayAttr[ArrayAttr[IntAttr]] = param_def()
     first: IntAttr = param_def()
 
     @staticmethod
-    def of(shape: Sequence[int], element_type: Attribute, strides: Sequence[int], offset: int = 0) -> RefType:
+    def of(layout: Layout, element_type: Attribute) -> RefType:
         return RefType(
-            ArrayAttr([IntAttr(s) for s in shape]), element_type, ArrayAttr([IntAttr(s) for s in strides]), IntAttr(offset)
+            ArrayAttr([IntAttr(e) for e in layout.shape]),
+            element_type,
+            ArrayAttr([ArrayAttr([IntAttr(n) for digit in dim for n in digit]) for dim in layout.dims]),
+            IntAttr(layout.offset),
         )
-
-    @staticmethod
-    def contiguous(shape: Sequence[int], element_type: Attribute) -> RefType:
-        """The row-major layout of ``shape``."""
-        strides: list[int] = []
-        step = 1
-        for extent in reversed(shape):
-            strides.append(step)
-            step *= max(extent, 1)
-        return RefType.of(shape, element_type, strides[::-1])
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(d.data for d in self.dims)
+        return tuple(e.data for e in self.extents)
 
     @property
-    def strides(self) -> tuple[int, ...]:
-        return tuple(d.data for d in self.stride_list)
-
-    @property
-    def offset(self) -> int:
-        return self.first.data
+    def layout(self) -> Layout:
+        dims: list[Dimension] = []
+        for dim in self.digits:
+            numbers = [n.data for n in dim]
+            dims.append(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+        return Layout(tuple(dims), self.first.data)
 
     def verify(self) -> None:
-        if len(self.dims) != len(self.stride_list):
-            raise VerifyException(f"kernel.ref has {len(self.dims)} dimensions but {len(self.stride_list)} strides")
+        if self.layout.shape != self.shape:
+            raise VerifyException(f"kernel.ref: the strides describe shape {self.layout.shape}, not {self.shape}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def digit() -> Digit:
+            extent = parser.parse_integer()
+            parser.parse_keyword("x")
+            return extent, parser.parse_integer()
+
+        def stride() -> list[Digit] | int:
+            digits = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, digit)
+            return parser.parse_integer() if digits is None else digits
+
         with parser.in_angle_brackets():
             shape, element_type = parser.parse_ranked_shape()
             parser.parse_punctuation(",")
-            strides = _parse_int_list(parser)
+            position = parser.pos
+            strides = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, stride)
+            if len(strides) != len(shape):
+                parser.raise_error(f"{len(shape)} dimensions have {len(strides)} strides", position, parser.pos)
             offset = 0
             if parser.parse_optional_punctuation(","):
                 parser.parse_keyword("offset")
                 parser.parse_punctuation("=")
                 offset = parser.parse_integer(allow_negative=False)
-        return [ArrayAttr([IntAttr(d) for d in shape]), element_type, strides, IntAttr(offset)]
+        dims: list[Dimension] = []
+        for extent, entry in zip(shape, strides, strict=True):
+            given = [(extent, entry)] if isinstance(entry, int) else entry
+            dims.append(tuple(d for d in given if d[0] != 1))
+        return [ArrayAttr([IntAttr(e) for e in shape]), element_type, *RefType.of(Layout(tuple(dims), offset), element_type).parameters[2:]]
 
     def print_parameters(self, printer: Printer) -> None:
+        layout = self.layout
+        strides = Layout(tuple(dim if len(dim) == 1 else () for dim in layout.dims)).strides or ()
+        texts = [
+            "(" + ", ".join(f"{e} x {s}" for e, s in dim) + ")" if len(dim) > 1 else str(stride)
+            for dim, stride in zip(layout.dims, strides, strict=True)
+        ]
         with printer.in_angle_brackets():
             printer.print_string("".join(f"{d}x" for d in self.shape))
             printer.print_attribute(self.element_type)
-            printer.print_string(", ")
-            _print_int_list(printer, self.stride_list)
-            if self.offset:
-                printer.print_string(f", offset = {self.offset}")
+            printer.print_string(f", [{', '.join(texts)}]")
+            if layout.offset:
+                printer.print_string(f", offset = {layout.offset}")
 
 
 @irdl_attr_definition
@@ -359,10 +368,10 @@ class BufferOp(IRDLOperation):
     name = "kernel.buffer"
     kind = prop_def(StringAttr)
     label = prop_def(StringAttr)
-    value = opt_prop_def(DenseIntOrFPElementsAttr)
+    value = opt_prop_def(LiteralAttr)
     result = result_def(RefType)
 
-    def __init__(self, kind: str, label: str, type_: RefType, value: DenseIntOrFPElementsAttr | None = None):
+    def __init__(self, kind: str, label: str, type_: RefType, value: LiteralAttr | None = None):
         super().__init__(
             properties={"kind": StringAttr(kind), "label": StringAttr(label), "value": value}, result_types=[type_]
         )
@@ -373,7 +382,7 @@ class BufferOp(IRDLOperation):
         label = parser.parse_str_literal()
         value = None
         if parser.parse_optional_punctuation("="):
-            value = cast(DenseIntOrFPElementsAttr, parser.parse_attribute())
+            value = cast(LiteralAttr, parser.parse_attribute())
         parser.parse_punctuation(":")
         return cls(kind, label, cast(RefType, parser.parse_type()), value)
 
@@ -417,13 +426,8 @@ class ViewOp(IRDLOperation):
         if source.element_type != result.element_type:
             raise VerifyException(f"kernel.view changes the element type {source.element_type} to {result.element_type}")
         # (C2)
-        if last_element(result) > last_element(source) or result.offset < source.offset:
+        if result.layout.last > source.layout.last or result.layout.offset < source.layout.offset:
             raise VerifyException(f"kernel.view: {result} reaches beyond {source}")
-
-
-def last_element(ref: RefType) -> int:
-    """The largest element offset that a reference touches."""
-    return ref.offset + sum((extent - 1) * stride for extent, stride in zip(ref.shape, ref.strides, strict=True) if extent)
 
 
 @irdl_op_definition
@@ -500,6 +504,7 @@ class FuncOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" @{self.sym_name.data}(")
+        printer.enter_scope()
         printer.print_list(self.body.block.args, printer.print_block_argument)
         printer.print_string(") grid [" + ", ".join(f"@{g}" for g in self.grid_axes) + "] ")
         if self.schedule is not None:
@@ -507,6 +512,7 @@ class FuncOp(IRDLOperation):
             printer.print_attribute(self.schedule)
             printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
+        printer.exit_scope()
 
     def verify_(self) -> None:
         # (C1)
@@ -590,29 +596,42 @@ class FillOp(IRDLOperation):
     """A tile of one value: ``%l = kernel.fill 0.0 : !tile.view<…>``. (C1) the value has the tile's element type."""
 
     name = "kernel.fill"
-    value = prop_def(FloatAttr[AnyFloat] | IntegerAttr[IntegerType])
+    value = prop_def(LiteralAttr)
     result = result_def()
     traits = traits_def(Pure())
 
-    def __init__(self, value: FloatAttr[AnyFloat] | IntegerAttr[IntegerType], type_: Attribute):
-        super().__init__(properties={"value": value}, result_types=[type_])
+    def __init__(self, number: float, type_: Attribute):
+        literal = LiteralAttr.of(number, TensorType(element_type_of(type_), []))
+        super().__init__(properties={"value": literal}, result_types=[type_])
+
+    @property
+    def number(self) -> float:
+        splat = self.value.splat
+        assert splat is not None
+        return splat
 
     @classmethod
     def parse(cls, parser: Parser) -> FillOp:
-        value = parser.parse_attribute()
-        parser.parse_punctuation("->")
-        return cls(cast(FloatAttr[AnyFloat] | IntegerAttr[IntegerType], value), parser.parse_type())
+        truth = parser.parse_optional_boolean()
+        number = parse_float(parser) if truth is None else float(truth)
+        parser.parse_punctuation(":")
+        return cls(number, parser.parse_type())
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_attribute(self.value)
-        printer.print_string(" -> ")
+        number, element = self.number, element_type_of(self.result.type)
+        if isinstance(element, IntegerType):
+            text = str(number) if element.width.data > 1 else ("true" if number else "false")
+        else:
+            text = float_text(number, lambda other: LiteralAttr.of(other, self.value.get_type()) == self.value)
+        printer.print_string(f" {text} : ")
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         # (C1)
-        if self.value.type != element_type_of(self.result.type):
-            raise VerifyException(f"kernel.fill: value of type {self.value.type} in a tile of {element_type_of(self.result.type)}")
+        if self.value.get_element_type() != element_type_of(self.result.type):
+            raise VerifyException(
+                f"kernel.fill: {self.value.get_element_type()} in a tile of {element_type_of(self.result.type)}"
+            )
         _check_bound(self, self.result.type)
 
 

@@ -1,0 +1,243 @@
+"""From a tile program to a kernel graph: which kernels there are, what they store, and the host side that launches them.
+
+Every ``tile.store`` is the root of a kernel; the axes of its combine chain are the grid. Kernels of equal grids that do not depend on each other
+are one kernel with several stores, where that saves loads or a launch of little work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from equiforge.codegen.errors import CodegenError
+from equiforge.codegen.kernel_builder import KernelBuilder, is_parallel
+from equiforge.codegen.layout import Layout
+from equiforge.codegen.sources import Memory, Sources, is_argument
+from equiforge.dialects import forge, kernel, tile
+from equiforge.dialects.tile_types import element_type_of, shape_of
+
+
+@dataclass(eq=False)
+class _Root:
+    """A stored value: ``base`` is the tile value under its combines."""
+
+    store: tile.StoreOp
+    base: SSAValue
+    grid: tuple[str, ...]
+    order: int
+    needs: set[_Root] = field(default_factory=lambda: set())
+    reads: set[tuple[SSAValue, str]] = field(default_factory=lambda: set())
+    loops: bool = False
+
+
+def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] | None = None) -> ModuleOp:
+    """The kernel graph of a tile program, in a new module; ``input_strides`` are the strides of arguments that are not row-major.
+
+    Raises CodegenError with the reason where the program can't be written as kernels.
+    """
+    function = _main(module)
+    arguments = list(function.body.block.args)
+    for number, argument in enumerate(arguments):
+        argument.name_hint = argument_name(function, number)
+    returned = _returned(function)
+    layouts: dict[SSAValue, Layout] = {}
+    for number, strides in (input_strides or {}).items():
+        layouts[arguments[number]] = Layout.strided(shape_of(arguments[number].type), strides)
+    stores = [op for op in function.body.block.ops if isinstance(op, tile.StoreOp)]
+    for store in stores:
+        layouts[store.result] = _stored_layout(store, returned)
+    sources = Sources(layouts)
+    roots = [_root(store, number, sources) for number, store in enumerate(stores)]
+    by_value = {root.store.result: root for root in roots}
+    for root in roots:
+        _trace(root, sources, by_value)
+
+    body = Block()
+    buffers: dict[SSAValue, SSAValue] = {}
+    for number, argument in enumerate(arguments):
+        ref = kernel.RefType.of(sources.root_layout(argument), element_type_of(argument.type))
+        buffers[argument] = _buffer(body, "input", argument.name_hint or f"arg{number}", ref)
+    functions: list[kernel.FuncOp] = []
+    names: set[str] = set()
+    outputs = {m.root for v in returned if isinstance(m := sources.of(v), Memory)}
+    for group in _groups(roots):
+        builder = KernelBuilder(sources, _grid(group[0]))
+        name = _unique(names, _kernel_name(group))
+        functions.append(builder.build(name, [r.store for r in group], [r.base for r in group]))
+        for value in builder.arguments:
+            if value in buffers:
+                continue
+            ref = kernel.RefType.of(sources.root_layout(value), element_type_of(value.type))
+            if isinstance(value.owner, forge.ConstantOp):
+                constant = kernel.BufferOp("constant", value.name_hint or "table", ref, value.owner.value)
+                body.add_op(constant)
+                buffers[value] = constant.result
+            else:
+                kind = "output" if value in outputs else "temporary"
+                buffers[value] = _buffer(body, kind, value.name_hint or f"stored{len(buffers)}", ref)
+        body.add_op(kernel.LaunchOp(name, [buffers[v] for v in builder.arguments]))
+    body.add_op(kernel.ReturnOp([_result(v, sources, buffers, body) for v in returned]))
+
+    axes = [op.clone() for op in module.ops if isinstance(op, tile.AxisOp)]
+    graph = kernel.GraphOp(function.sym_name.data, Region(body))
+    return ModuleOp([*axes, graph, *functions], dict(module.attributes))
+
+
+def argument_name(function: func.FuncOp, number: int) -> str:
+    """The name that the program gives an argument."""
+    attrs = function.arg_attrs.data[number].data if function.arg_attrs is not None else {}
+    name = getattr(attrs.get("forge.name"), "data", None) or function.body.block.args[number].name_hint
+    return str(name or f"arg{number}")
+
+
+def _main(module: ModuleOp) -> func.FuncOp:
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    if len(functions) != 1:
+        raise CodegenError(f"a tile program has one function, this module has {len(functions)}")
+    return functions[0]
+
+
+def _returned(function: func.FuncOp) -> list[SSAValue]:
+    last = function.body.block.last_op
+    if not isinstance(last, func.ReturnOp):
+        raise CodegenError("the function does not end with func.return")
+    return list(last.operands)
+
+
+def _root(store: tile.StoreOp, order: int, sources: Sources) -> _Root:
+    value = store.operand
+    grid: list[str] = []
+    while isinstance(value.owner, tile.CombineOp):
+        grid.append(value.owner.axis_name)
+        value = value.owner.operand
+    if isinstance(value.owner, tile.CollectOp):
+        raise CodegenError("tile.collect has no kernel form yet: partial results can't be stored", hint="drop the candidate")
+    return _Root(store, value, tuple(sorted(grid)), order)
+
+
+def _trace(root: _Root, sources: Sources, by_value: dict[SSAValue, _Root]) -> None:
+    """What the kernel of a root reads."""
+    seen: set[SSAValue] = set()
+    stack = [root.base]
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        source = sources.of_view(value)
+        if isinstance(source, Memory):
+            root.reads.add((source.root, str(value.type)))
+            if source.root in by_value:
+                producer = by_value[source.root]
+                root.needs |= {producer} | producer.needs
+        elif source is None and isinstance(value.owner, Operation):
+            root.loops |= isinstance(value.owner, tile.ReduceOp) and is_parallel(value.owner)
+            stack.extend(value.owner.operands)
+
+
+def _groups(roots: Sequence[_Root]) -> list[list[_Root]]:
+    """Kernels in the order of their launches. A root joins the kernel that shares its grid and reads, if nothing between them waits."""
+    groups: list[list[_Root]] = []
+    for root in sorted(roots, key=lambda r: (len(r.needs), r.order)):
+        for group in groups:
+            joined = group[0]
+            if joined.grid != root.grid or not _worth_joining(group, root):
+                continue
+            # Nothing that the group feeds may be needed by the new member, nor the other way round.
+            if any(member in root.needs or root in member.needs for member in group):
+                continue
+            if any(need_group is not group and groups.index(need_group) > groups.index(group) for need_group in _feeding(groups, root)):
+                continue
+            group.append(root)
+            break
+        else:
+            groups.append([root])
+    return groups
+
+
+def _feeding(groups: list[list[_Root]], root: _Root) -> list[list[_Root]]:
+    return [group for group in groups if any(member in root.needs for member in group)]
+
+
+def _worth_joining(group: Sequence[_Root], root: _Root) -> bool:
+    shared = any(member.reads & root.reads for member in group)
+    return shared or not (root.loops or any(member.loops for member in group))
+
+
+def _grid(root: _Root) -> tuple[str, ...]:
+    """Grid axes, the one that varies fastest first: rows and columns before batches."""
+    dims: dict[str, int] = {}
+    value = root.store.operand
+    while isinstance(value.owner, tile.CombineOp):
+        dims[value.owner.axis_name] = value.owner.dim
+        value = value.owner.operand
+    rank = len(shape_of(root.store.result.type))
+    # Rows (the last dimension but one) first: neighbouring blocks then read the same columns of a weight.
+    return tuple(sorted(dims, key=lambda a: (dims[a] != rank - 2, -dims[a])))
+
+
+def _kernel_name(group: Sequence[_Root]) -> str:
+    name = "_".join(filter(None, (root.store.result.name_hint for root in group))) or "kernel"
+    return re.sub(r"\W", "_", name)[:48] + "_kernel"
+
+
+def _unique(names: set[str], name: str) -> str:
+    candidate, number = name, 1
+    while candidate in names:
+        number += 1
+        candidate = f"{name}{number}"
+    names.add(candidate)
+    return candidate
+
+
+def _buffer(body: Block, kind: str, label: str, ref: kernel.RefType) -> SSAValue:
+    buffer = kernel.BufferOp(kind, label, ref)
+    body.add_op(buffer)
+    buffer.result.name_hint = label
+    return buffer.result
+
+
+def _stored_layout(store: tile.StoreOp, returned: Sequence[SSAValue]) -> Layout:
+    """Row-major, unless a result of the program is a reshape of a transpose, which then must be the memory's order."""
+    shape = shape_of(store.result.type)
+    for result in returned:
+        perm = _outermost_transpose(result, store.result)
+        if perm is None:
+            continue
+        plain = Sources({store.result: Layout.dense(shape)}).of(result)
+        if isinstance(plain, Memory) and plain.layout.strides is None:
+            return Layout.dense(shape, perm)
+    return Layout.dense(shape)
+
+
+def _outermost_transpose(value: SSAValue, stored: SSAValue) -> tuple[int, ...] | None:
+    perm = None
+    while value is not stored:
+        if not isinstance(value.owner, forge.TransposeOp | forge.ReshapeOp | forge.ExpandOp | forge.SliceOp):
+            return None
+        if isinstance(value.owner, forge.TransposeOp):
+            perm = value.owner.perm
+        elif isinstance(value.owner, forge.ReshapeOp) and perm is not None:
+            return None
+        value = value.owner.operand
+    return perm
+
+
+def _result(value: SSAValue, sources: Sources, buffers: dict[SSAValue, SSAValue], body: Block) -> SSAValue:
+    source = sources.of(value)
+    if not isinstance(source, Memory) or (source.root not in buffers and not is_argument(source.root)):
+        raise CodegenError(f"a result of the program ({value.type}) is neither stored nor an argument")
+    buffer = buffers[source.root]
+    if source.layout.strides is None:
+        raise CodegenError(f"a result of the program is a reshape ({value.type}) that no strides describe: it needs a copy")
+    wanted = kernel.RefType.of(source.layout, element_type_of(value.type))
+    if wanted == buffer.type:
+        return buffer
+    view = kernel.ViewOp(buffer, wanted)
+    body.add_op(view)
+    return view.result

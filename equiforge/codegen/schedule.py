@@ -1,0 +1,245 @@
+"""Default schedules: a legal tile size for every axis of a kernel, and warps and stages to go with it.
+
+An axis is what its dimensions are to the kernel's products and reductions: a side of a product gets a tile that tensor cores like, an axis
+that only indexes independent problems gets 1, and an elementwise kernel gets as many contiguous elements as keep its threads busy. Tiles
+shrink until the estimates of shared memory and registers fit the target. Tuning starts from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from equiforge.codegen.errors import CodegenError
+from equiforge.codegen.grid import DOT_SIDE, Sizes, axes_used, extents_of, power_of_two
+from equiforge.codegen.kernel_builder import is_parallel
+from equiforge.codegen.targets import Target, target_of
+from equiforge.dialects import kernel, tile
+from equiforge.dialects.tile_types import element_type_of, shape_of
+
+#: Registers a block may keep in values that live through a loop, in bytes: half of a multiprocessor's.
+_REGISTER_BYTES = 128 * 1024
+#: Triton refuses tiles of more elements.
+_MOST_ELEMENTS = 1 << 20
+#: The largest tile that is ever made whole in registers, in elements.
+_LARGE_TILE = 1 << 16
+
+
+@dataclass
+class _Roles:
+    """What the axes of a kernel are used for."""
+
+    rows: set[str] = field(default_factory=lambda: set())
+    columns: set[str] = field(default_factory=lambda: set())
+    inner: set[str] = field(default_factory=lambda: set())
+    reduced: set[str] = field(default_factory=lambda: set())
+    contiguous: set[str] = field(default_factory=lambda: set())
+    products: int = 0
+
+    def is_side(self, axis: str) -> bool:
+        return axis in self.rows or axis in self.columns or axis in self.inner
+
+
+def default_schedule(
+    function: kernel.FuncOp,
+    target: str | int | Target,
+    extents: Mapping[str, int] | None = None,
+    override: Mapping[str, object] | None = None,
+) -> kernel.ScheduleAttr:
+    """A legal schedule for a kernel on a target.
+
+    ``extents`` gives the elements of each axis (default: from the kernel's module). ``override`` may fix ``tiles`` (a mapping from axis to
+    size), ``warps``, ``stages`` and ``matmul``; what it fixes is not changed. Raises CodegenError where no tile sizes fit.
+    """
+    device = target_of(target)
+    if extents is None:
+        extents = extents_of(_module_of(function))
+    override = override or {}
+    fixed = cast(Mapping[str, int], override.get("tiles", {}))
+    matmul = str(override.get("matmul", "dot"))
+    roles = _roles(function)
+    axes = sorted(axes_used(function))
+    tiles = {axis: min(_wanted(axis, roles, device), _cover(axis, roles, extents)) for axis in axes}
+    tiles |= {axis: size for axis, size in fixed.items() if axis in tiles}
+    if roles.products == 0:
+        _widen_elementwise(function, tiles, roles, extents, fixed, device)
+    stages = int(cast(int, override.get("stages", 3 if roles.products else 2)))
+    while True:
+        warps = int(cast(int, override.get("warps", _warps(function, extents, tiles, matmul))))
+        attribute = kernel.ScheduleAttr.of(tiles, warps, stages, matmul)
+        sizes = Sizes(function, extents, attribute)
+        reason = _misfit(function, sizes, device)
+        if reason is None:
+            return attribute
+        if stages > 2 and "stages" not in override and "shared" in reason:
+            stages -= 1
+            continue
+        shrinkable = [a for a in axes if a not in fixed and tiles[a] > (DOT_SIDE if roles.is_side(a) else 1)]
+        if not shrinkable:
+            raise CodegenError(f"@{function.sym_name.data} has no legal schedule for {device.name}: {reason}")
+        largest = max(shrinkable, key=lambda a: (tiles[a], a in roles.inner, a))
+        tiles[largest] //= 2
+
+
+def apply_schedules(
+    module: ModuleOp, target: str | int | Target, overrides: Mapping[str, Mapping[str, object]] | None = None
+) -> None:
+    """Gives every kernel of a module its schedule; ``overrides`` maps a kernel's name, or ``*`` for all, to what is fixed in it."""
+    extents = extents_of(module)
+    overrides = overrides or {}
+    for function in kernel.functions_of(module):
+        given = overrides.get(function.sym_name.data, overrides.get("*"))
+        function.properties["schedule"] = default_schedule(function, target, extents, given)
+
+
+def shared_memory(function: kernel.FuncOp, sizes: Sizes) -> int:
+    """Estimated shared memory in bytes: dot operands that are loaded in a loop, once a stage, and those that are computed, once."""
+    most = 0
+    stages = sizes.schedule.stages
+    for loop in [op for op in function.body.walk() if isinstance(op, kernel.ForOp)]:
+        total = 0
+        for op in loop.body.block.ops:
+            if isinstance(op, tile.MatmulOp):
+                for operand in op.operands:
+                    inside = operand.owner in loop.body.block.ops
+                    loaded = isinstance(operand.owner, kernel.LoadOp)
+                    size = sizes.elements(operand.type) * _bytes(operand)
+                    total += size * max(stages - 1, 1) if inside and loaded else size
+        most = max(most, total)
+    for op in function.body.block.ops:
+        if isinstance(op, tile.MatmulOp):
+            most = max(most, sum(sizes.elements(o.type) * _bytes(o) for o in op.operands))
+    return most
+
+
+def register_bytes(function: kernel.FuncOp, sizes: Sizes) -> int:
+    """Bytes of the values that live through the loop with most of them, in registers of the whole block."""
+    loops = [op for op in function.body.walk() if isinstance(op, kernel.ForOp)]
+    return max((sum(sizes.elements(v.type) * 4 for v in loop.inits) for loop in loops), default=0)
+
+
+def _misfit(function: kernel.FuncOp, sizes: Sizes, device: Target) -> str | None:
+    largest = 0
+    for op in function.body.walk():
+        for result in op.results:
+            if kernel.is_tile(result.type):
+                largest = max(largest, sizes.elements(result.type))
+        if isinstance(op, tile.MatmulOp):
+            largest = max(largest, _product_elements(op, sizes))
+    if largest > (_LARGE_TILE if device.capability else _MOST_ELEMENTS):
+        return f"a tile of {largest} elements"
+    shared = shared_memory(function, sizes)
+    if shared > device.shared:
+        return f"{shared} bytes of shared memory, of {device.shared}"
+    registers = register_bytes(function, sizes)
+    if device.capability and registers > _REGISTER_BYTES:
+        return f"{registers} bytes of loop-carried values in registers, of {_REGISTER_BYTES}"
+    return None
+
+
+def _product_elements(op: tile.MatmulOp, sizes: Sizes) -> int:
+    """Elements of the broadcast product, where the product is not a dot."""
+    a, b = op.operands[0].type, op.operands[1].type
+    rank = len(shape_of(a))
+    sides = (sizes.size(a, rank - 2), sizes.size(a, rank - 1), sizes.size(b, rank - 1))
+    batch = prod(max(sizes.size(a, d), sizes.size(b, d)) for d in range(rank - 2))
+    if min(sides) >= DOT_SIDE and batch == 1 and sizes.schedule.matmul == "dot":
+        return 0
+    return prod(sides) * batch
+
+
+def _roles(function: kernel.FuncOp) -> _Roles:
+    roles = _Roles()
+    probe = _Probe()
+    for op in function.body.walk():
+        if isinstance(op, tile.MatmulOp):
+            a, b = op.operands[0].type, op.operands[1].type
+            rank = len(shape_of(a))
+            roles.products += 1
+            for found, type_, dim in (
+                (roles.rows, a, rank - 2),
+                (roles.inner, a, rank - 1),
+                (roles.columns, b, rank - 1),
+            ):
+                axis = probe.axis_on(type_, dim)
+                if axis is not None and shape_of(type_)[dim] > 1:
+                    found.add(axis)
+        elif isinstance(op, tile.ReduceOp) and not is_parallel(op):
+            axis = probe.axis_on(op.operands[0].type, cast(int, op.dim))
+            if axis is not None:
+                roles.reduced.add(axis)
+        elif isinstance(op, kernel.LoadOp | kernel.StoreOp):
+            ref, value = (op.source, op.result) if isinstance(op, kernel.LoadOp) else (op.target, op.value)
+            for dim, digits in enumerate(cast(kernel.RefType, ref.type).layout.dims):
+                axis = probe.axis_on(value.type, dim)
+                if axis is not None and digits and digits[-1][1] == 1:
+                    roles.contiguous.add(axis)
+    return roles
+
+
+class _Probe:
+    """Axis look-up before there are sizes."""
+
+    axis_on = Sizes.axis_on
+
+
+def _wanted(axis: str, roles: _Roles, device: Target) -> int:
+    if device.capability == 0:
+        return 16 if roles.is_side(axis) or axis in roles.reduced or axis in roles.contiguous else 1
+    if roles.is_side(axis):
+        return 64
+    if axis in roles.reduced:
+        return 1024
+    return 1
+
+
+def _cover(axis: str, roles: _Roles, extents: Mapping[str, int]) -> int:
+    """The size beyond which a tile only grows in padding."""
+    cover = power_of_two(extents[axis])
+    return max(cover, DOT_SIDE) if roles.is_side(axis) and extents[axis] > 1 else cover
+
+
+def _widen_elementwise(
+    function: kernel.FuncOp,
+    tiles: dict[str, int],
+    roles: _Roles,
+    extents: Mapping[str, int],
+    fixed: Mapping[str, int],
+    device: Target,
+) -> None:
+    """A kernel without products: contiguous elements together, then more rows while a block has few elements."""
+    goal = 1024 if device.capability else 64
+    grid = [a for a in reversed(function.grid_axes) if a not in fixed]
+    for axis in sorted(grid, key=lambda a: a not in roles.contiguous):
+        stored = [op for op in function.body.block.ops if isinstance(op, kernel.StoreOp)]
+        sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 4, 1))
+        loops = [v for op in function.body.walk() if isinstance(op, kernel.LoadOp) for v in op.results]
+        have = max((sizes.elements(v.type) for v in [*loops, *(s.value for s in stored)]), default=1)
+        while have < goal and tiles[axis] < power_of_two(extents[axis]):
+            tiles[axis] *= 2
+            have *= 2
+
+
+def _warps(function: kernel.FuncOp, extents: Mapping[str, int], tiles: dict[str, int], matmul: str) -> int:
+    sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 4, 1, matmul))
+    largest = max(
+        (sizes.elements(r.type) for op in function.body.walk() for r in op.results if kernel.is_tile(r.type)), default=1
+    )
+    return 8 if largest >= 16384 else 4 if largest >= 1024 else 2 if largest >= 512 else 1
+
+
+def _bytes(value: SSAValue) -> int:
+    name = str(element_type_of(value.type))
+    return {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i16": 2}.get(name, 1)
+
+
+def _module_of(function: kernel.FuncOp) -> ModuleOp:
+    parent = function.parent_op()
+    if not isinstance(parent, ModuleOp):
+        raise CodegenError(f"@{function.sym_name.data} stands in no module, so that its axes are unknown")
+    return parent
