@@ -32,13 +32,18 @@ class GraphBuilder:
 
     def constant(self, values: tuple[float | int, ...], shape: tuple[int, ...], element: str, computed: str) -> int:
         """A splat (one value) or dense constant; constants are equal if they are equal by bits."""
-        key = f"{element}:{'x'.join(map(str, shape))}:{','.join(_bits(v) for v in values)}"
+        key = constant_key(element, shape, values)
         self.graph.constants[key] = (element, shape, values)
         return self.add(ENode("const", (key,), ()), ClassType(shape, (), (-1,) * len(shape), computed))
 
     def axis(self, name: str, extent: int, group: int) -> None:
         """Declares an axis; call in the order of the names."""
         self.graph.axes.append(Axis(name, extent, group))
+
+
+def constant_key(element: str, shape: tuple[int, ...], values: tuple[float | int, ...]) -> str:
+    """Key of a constant: equal for constants that are equal bit by bit."""
+    return f"{element}:{'x'.join(map(str, shape))}:{','.join(_bits(v) for v in values)}"
 
 
 def _bits(value: float | int) -> str:

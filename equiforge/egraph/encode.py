@@ -84,7 +84,7 @@ class _Encoder:
         operands = [self.classes[v] for v in op.operands]
         if name == "cast" and self._transparent(op):
             class_id = operands[0]
-            self._note_storage(class_id, element_name(self._tensor(result).element_type))
+            self._note_cast(class_id, op)
         else:
             class_id = self._add(op, name, operands)
         self.classes[result] = class_id
@@ -98,6 +98,18 @@ class _Encoder:
         source = element_name(self._tensor(op.operands[0]).element_type)
         target = element_name(self._tensor(op.results[0]).element_type)
         return source == target or (self.graph.numerics == "real" and source in _WIDTH and target in _WIDTH)
+
+    def _note_cast(self, class_id: int, op: Operation) -> None:
+        """A widening cast is exact and changes nothing. A narrowing one is where the program rounds: the wide value is one of the
+        program's own only if something else uses it too."""
+        source, target = (element_name(self._tensor(v).element_type) for v in (op.operands[0], op.results[0]))
+        if _WIDTH.get(target, 0) >= _WIDTH.get(source, 0):
+            return
+        self._note_storage(class_id, target)
+        kind = self.graph.types[class_id]
+        users = [use.operation for use in op.operands[0].uses]
+        if kind.wide == source and all(u.name == "forge.cast" and u.results[0].type == op.results[0].type for u in users):
+            self.graph.types[class_id] = ClassType(kind.shape, kind.state, kind.groups, kind.element, kind.narrow, kind.narrow)
 
     def _note_storage(self, class_id: int, storage: str) -> None:
         """The program also holds the value of a computed class in another float type."""
@@ -155,7 +167,7 @@ class _Encoder:
         if name in forge.BINARY_OPS:
             integer = name == "div" and self.graph.types[operands[0]].element[0] == "i"
             return ENode("binary", ("int.div" if integer else name,), children)
-        attrs = _ATTRIBUTES.get(name)
+        attrs = ATTRIBUTES.get(name)
         if attrs is None:
             return None
         if name == "iota":
@@ -202,7 +214,8 @@ def argument_names(function: FuncOp) -> list[str]:
     return names
 
 
-_ATTRIBUTES: dict[str, Callable[[Any], tuple[str | int, ...]]] = {
+ATTRIBUTES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
+    # Attributes of the e-node for a forge op that is neither unary nor binary.
     "compare": lambda op: (f"cmp.{op.predicate}",),
     "select": lambda op: (),
     "cast": lambda op: (element_name(op.results[0].type.element_type),),
@@ -211,6 +224,7 @@ _ATTRIBUTES: dict[str, Callable[[Any], tuple[str | int, ...]]] = {
     "transpose": lambda op: tuple(op.perm),
     "reshape": lambda op: tuple(op.results[0].type.get_shape()),
     "expand": lambda op: tuple(op.results[0].type.get_shape()),
+    "concat": lambda op: (op.dim,),
     "slice": lambda op: (op.dim, op.start, op.stop, op.step),
     "iota": lambda op: (op.dim,),
 }

@@ -14,26 +14,18 @@ their types can't say as attributes: the dimension groups, and the storage types
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-    TupleType,
-    i64,
-)
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, TensorType, TupleType, i64
 from xdsl.dialects.equivalence import ClassOp, GraphOp, YieldOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
 from equiforge.dialects import forge, tile
-from equiforge.egraph.graph import PARTIAL, REPLICATE, ClassType, EGraph, ENode
-from equiforge.egraph.ir_reducers import reducer_from_attr, reducer_op, reducer_to_attr
+from equiforge.egraph.builder import constant_key
+from equiforge.egraph.encode import ATTRIBUTES, argument_names
+from equiforge.egraph.graph import PARTIAL, REPLICATE, Axis, ClassType, EGraph, ENode
+from equiforge.egraph.ir_reducers import reducer_of, reducer_op
 from equiforge.egraph.ir_types import element_type, partial_reducers, type_of_class
 from equiforge.errors import EquiforgeError
 
@@ -62,7 +54,7 @@ class _Writer:
             for node in nodes:
                 if node.op == "get" and node.children == (class_id,):
                     fields[int(node.attrs[0])] = self._type(owner)
-        return TupleType([fields[i] for i in sorted(fields)])
+        return TupleType(ArrayAttr(cast("TypeAttribute", fields[i]) for i in sorted(fields)))
 
     def module(self) -> ModuleOp:
         graph = self.graph
@@ -71,7 +63,8 @@ class _Writer:
             op = tile.AxisOp(axis.name, axis.extent)
             op.attributes["group"] = IntegerAttr(axis.group, i64)
             top.append(op)
-        top.extend(reducer_op(r) for r in graph.reducers.values())
+        for class_id, nodes in graph:
+            top.extend(self._reducer(class_id, node) for node in nodes if node.op == "rolling")
         input_types = [TensorType(element_type(s), shape) for _, shape, s in graph.inputs]
         results = [TensorType(element_type(e), graph.types[r].shape) for r, e in zip(graph.roots, graph.root_elements, strict=True)]
         function = FuncOp("main", (input_types, results))
@@ -89,6 +82,10 @@ class _Writer:
             values.append(value)
         function.body.block.add_op(ReturnOp(*values))
         return ModuleOp([*top, function], {"forge.numerics": StringAttr(graph.numerics)})
+
+    def _reducer(self, class_id: int, node: ENode) -> tile.ReducerOp:
+        inputs = [self.types[c] for c in node.children]
+        return reducer_op(self.graph.reducers[str(node.attrs[0])], _use(node, class_id), self.graph.axes[int(node.attrs[1])].name, inputs)
 
     def _body(self, arguments: list[SSAValue]) -> Block:
         graph = self.graph
@@ -151,7 +148,7 @@ class _Writer:
                 made.attributes["through"] = StringAttr(attrs[0])
                 return made
             case "rolling":
-                return tile.ReduceOp.rolling(attrs[0], children, axes[attrs[1]].name, list(cast(TupleType, self.types[class_id]).types))
+                return tile.ReduceOp.rolling(_use(node, class_id), children, axes[attrs[1]].name, tuple(cast(TupleType, self.types[class_id]).types))
             case "view":
                 name = axes[attrs[1]].name
                 return tile.ReplicateOp(children[0], name) if attrs[0] == REPLICATE else tile.PartitionOp(children[0], attrs[0], name)
@@ -171,7 +168,7 @@ class _Writer:
                 return forge.MatmulOp(*children, result_element_type=element_type(kind.element))
             case "tilematmul":
                 return tile.MatmulOp(*children, result_element_type=element_type(kind.element))
-            case "reduce" if any(dim == PARTIAL for _, dim in kind.state) or kind.state:
+            case "reduce" if kind.state:
                 return tile.ReduceOp.over_axis(attrs[0], children[0], attrs[1])
             case "reduce":
                 return forge.ReduceOp(attrs[0], children[0], attrs[1])
@@ -191,6 +188,11 @@ class _Writer:
                 raise EquiforgeError(f"e-node {node.op} has no IR form")
 
 
+def _use(node: ENode, class_id: int) -> str:
+    """Symbol of the typed reducer of one rolling reduction."""
+    return f"{node.attrs[0]}_{class_id}"
+
+
 def to_module(graph: EGraph) -> ModuleOp:
     """The e-graph as a module with one ``equivalence.graph``; every e-node is a typed op, so verifying the module checks the e-graph."""
     return _Writer(graph).module()
@@ -206,18 +208,18 @@ class _Reader:
         numerics = module.attributes.get("forge.numerics")
         self.graph = EGraph({}, {}, [], [], [], numerics=numerics.data if isinstance(numerics, StringAttr) else "real")
         self.axis_numbers: dict[str, int] = {}
+        self.uses: dict[str, str] = {}
         for op in module.body.ops:
             if isinstance(op, tile.AxisOp):
                 self.axis_numbers[op.axis_name] = len(self.axis_numbers)
                 group = cast("IntegerAttr[Any]", op.attributes["group"]).value.data
-                self.graph.axes.append(_axis(op.axis_name, op.extent, group))
+                self.graph.axes.append(Axis(op.axis_name, op.extent, group))
             elif isinstance(op, tile.ReducerOp):
-                reducer = reducer_from_attr(op)
+                reducer = reducer_of(op)
                 self.graph.reducers[reducer.name] = reducer
+                self.uses[op.sym_name.data] = reducer.name
 
     def read(self) -> EGraph:
-        from equiforge.egraph.encode import argument_names
-
         for argument, name in zip(self.function.body.block.args, argument_names(self.function), strict=True):
             kind = cast("TensorType[Any]", argument.type)
             self.graph.inputs.append((name, tuple(kind.get_shape()), str(kind.element_type)))
@@ -287,8 +289,8 @@ class _Reader:
         return _plain_form(op)
 
     def _reduction(self, op: tile.ReduceOp) -> tuple[str, tuple[Any, ...]]:
-        if op.symbol is not None:
-            return "rolling", (op.symbol, self.axis_numbers[cast(str, op.axis_name)])
+        if op.is_rolling:
+            return "rolling", (self.uses[op.reducer], self.axis_numbers[cast(str, op.axis_name)])
         if op.axis_name is not None:
             return "preduce", (op.reducer, self.axis_numbers[op.axis_name])
         return "reduce", (op.reducer, op.dim)
@@ -317,27 +319,7 @@ def _plain_form(op: Operation) -> tuple[str, tuple[Any, ...]]:
         return "tilematmul", ()
     if isinstance(op, forge.GetOp):
         return "get", (op.index,)
-    return name, attributes_of(op)
-
-
-def attributes_of(op: Operation) -> tuple[Any, ...]:
-    """Attributes of an e-node for a forge op that keeps its name in the e-graph."""
-    from equiforge.egraph.encode import ATTRIBUTES
-
-    return ATTRIBUTES[op.name.split(".", 1)[1]](op)
-
-
-def _axis(name: str, extent: int, group: int) -> Any:
-    from equiforge.egraph.graph import Axis
-
-    return Axis(name, extent, group)
-
-
-def constant_key(storage: str, shape: tuple[int, ...], values: tuple[Any, ...]) -> str:
-    """Key of a constant: equal for constants that are equal bit by bit."""
-    from equiforge.egraph.builder import constant_key as key
-
-    return key(storage, shape, values)
+    return name, ATTRIBUTES[name](op)
 
 
 def from_module(module: ModuleOp) -> EGraph:
@@ -346,11 +328,3 @@ def from_module(module: ModuleOp) -> EGraph:
     Raises EquiforgeError if there is no ``equivalence.graph`` in it.
     """
     return _Reader(module).read()
-
-
-def classes_of(module: ModuleOp) -> Iterator[ClassOp]:
-    """The class ops of a module, in order."""
-    return (op for op in module.walk() if isinstance(op, ClassOp))
-
-
-__all__ = ["ArrayAttr", "classes_of", "constant_key", "from_module", "reducer_to_attr", "to_module"]

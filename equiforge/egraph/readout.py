@@ -153,7 +153,7 @@ def _node_element(node: ENode, element: dict[int, str], initial: EGraph, float_e
             storage = initial.constants[str(node.attrs[0])][0]
             return float_element if storage[0] in "fb" else storage
         case "iota":
-            return "i64"
+            return next(initial.types[c].element for c, nodes in initial for n in nodes if n == node)
         case "cast":
             target = str(node.attrs[0])
             return float_element if target[0] in "fb" else target

@@ -40,7 +40,7 @@ class Refusal:
 
 
 _NUMERIC: dict[str, Callable[..., float]] = {
-    "exp": lambda x: math.exp(min(x, 709.0)) if x == x else x,
+    "exp": lambda x: x if x != x else (math.exp(x) if x < 709.0 else math.inf),
     "neg": lambda x: -x,
     "abs": abs,
     "relu": lambda x: x if x != x else max(x, 0.0),
@@ -136,12 +136,10 @@ def _to_tree(expression: Any, leaves: dict[Any, Tree]) -> Tree | None:
         return ("unary", ("exp",), arguments[0])
     if isinstance(expression, (sympy.Add, sympy.Mul)):
         return _fold(expression, arguments, leaves)
-    if isinstance(expression, sympy.Pow) and expression.exp in _POWERS:
-        return ("unary", (_POWERS[expression.exp],), arguments[0])
+    powers = {sympy.Integer(-1): "recip", sympy.Rational(1, 2): "sqrt", sympy.Rational(-1, 2): "rsqrt"}
+    if isinstance(expression, sympy.Pow) and expression.exp in powers:
+        return ("unary", (powers[expression.exp],), arguments[0])
     return None
-
-
-_POWERS = {-1: "recip", 0.5: "sqrt", -0.5: "rsqrt"}
 
 
 def _fold(expression: Any, arguments: list[Tree | None], leaves: dict[Any, Tree]) -> Tree | None:
@@ -239,6 +237,9 @@ def synthesize(contribution: Tree, consumer: str, producer: str, producer_input:
     return Repair(mode, tree, f"g = {g}; h(c) = c {'*' if mode == 'mul' else '+'} ({repair}); h(g(x,s)) - g(x,s') = 0")
 
 
+_RUNNING = (0.0, 0.5, -0.5, 7.0, -3.0, 1e4, -1e4)
+
+
 def _guard_fails(contribution: Tree, repair: Tree, consumer: str, producer: str, producer_input: int) -> str | None:
     """Why the identity state can't be guarded by putting 0 for an identity producer, or None.
 
@@ -247,9 +248,12 @@ def _guard_fails(contribution: Tree, repair: Tree, consumer: str, producer: str,
     """
     start = IDENTITY[producer]
     if math.isfinite(start):
-        inputs = [start if i == producer_input else 1.0 for i in range(16)]
-        if evaluate(contribution, inputs, start) != IDENTITY[consumer] or not math.isfinite(evaluate(repair, inputs, 0.0, start, start)):
-            return f"at a running {producer} of {start:g} the contribution or its repair is not defined"
+        # A running sum can be any number on its way: the repair must be defined, and not overflow, wherever it passes.
+        for old in _RUNNING:
+            for new in _RUNNING:
+                values = (evaluate(contribution, [1.0] * 16, new), evaluate(repair, [1.0] * 16, 0.0, old, new))
+                if not all(map(math.isfinite, values)):
+                    return f"at a running {producer} of {new:g}, after {old:g}, the contribution or its repair is not finite"
         return None
     if producer_input < 0:
         return "the contribution does not read the producer's own input, so an identity state can't be guarded"
