@@ -549,7 +549,7 @@ class GetOp(InferredOp):
 
     name = "forge.get"
     index_attr = prop_def(IntegerAttr[I64], prop_name="index")
-    operand = operand_def(TupleType)
+    operand = operand_def()
     result = result_def()
     traits = traits_def(Pure(), StructurePatterns())
     custom_directives = (Signature,)

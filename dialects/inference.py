@@ -61,9 +61,8 @@ def check_element(op: str, type_: Attribute, kind: str) -> None:
         raise VerifyException(f"{op}: takes {', '.join(sorted(OPERAND_KINDS[kind]))}, not {name} ({type_})")
 
 
-def broadcast_shape(op: str, types: Sequence[Attribute]) -> tuple[int, ...]:
-    """Equal ranks; along each dimension the extents are equal, or 1."""
-    shapes = [shape_of(type_) for type_ in types]
+def broadcast_shape(op: str, shapes: Sequence[Sequence[int]], types: Sequence[Attribute]) -> tuple[int, ...]:
+    """Equal ranks; along each dimension the extents are equal, or 1. ``types`` are for the message."""
     if len({len(shape) for shape in shapes}) != 1:
         ranks = ", ".join(str(len(shape)) for shape in shapes)
         raise VerifyException(f"{op}: operands have ranks {ranks} ({_listed(types)})")
@@ -103,7 +102,7 @@ def _pointwise_state(op: str, types: Sequence[Attribute], axis: str) -> State:
 
 def infer_broadcast(op: str, types: Sequence[Attribute], element_type: Attribute) -> Shaped:
     """The broadcast of all operands: sizes and states; ``element_type`` is the result's."""
-    shape = broadcast_shape(op, types)
+    shape = broadcast_shape(op, [shape_of(type_) for type_ in types], types)
     axes = sorted({axis for type_ in types for axis in axes_of(type_)})
     return make_type(shape, element_type, [_pointwise_state(op, types, axis) for axis in axes])
 
@@ -191,11 +190,10 @@ def infer_matmul(op: str, a: Attribute, b: Attribute, element_type: Attribute) -
         raise VerifyException(f"{op}: operands have ranks {len(left)} and {len(right)}; equal ranks of 2 or more are needed")
     if left[-1] != right[-2]:
         raise VerifyException(f"{op}: contracts {left[-1]} with {right[-2]} elements ({a}, {b})")
-    batch = broadcast_shape(op, (make_type(left[:-2], f32), make_type(right[:-2], f32)))
+    batch = broadcast_shape(op, (left[:-2], right[:-2]), (a, b))
     source = element_name(_same_elements(op, (a, b)))
     target = element_name(element_type)
-    exact = (*INTEGERS,)
-    if (source in exact) != (target in exact) or "i1" in (source, target):
+    if (source in INTEGERS) != (target in INTEGERS) or "i1" in (source, target):
         raise VerifyException(f"{op}: a product of {source} can't have element type {target}")
     axes = sorted({*axes_of(a), *axes_of(b)})
     return make_type((*batch, left[-2], right[-1]), element_type, [_matmul_state(op, a, b, axis) for axis in axes])
@@ -387,6 +385,6 @@ def infer_gather(type_: Attribute, index: Attribute, dim: int) -> Shaped:
     if chosen.get_num_dims() != source.get_num_dims():
         raise VerifyException(f"{op}: operands have ranks {source.get_num_dims()}, {chosen.get_num_dims()} ({type_}, {index})")
     flat = [(*t.get_shape()[:dim], 1, *t.get_shape()[dim + 1 :]) for t in (source, chosen)]
-    shape = list(broadcast_shape(op, [make_type(s, f32) for s in flat]))
+    shape = list(broadcast_shape(op, flat, (type_, index)))
     shape[dim] = chosen.get_shape()[dim]
     return TensorType(source.element_type, shape)
