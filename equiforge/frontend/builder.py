@@ -415,10 +415,15 @@ class Builder:
         """Batched product; ranks are made equal, batch dimensions of size 1 broadcast and are never repeated."""
         rank = max(rank_of(a), rank_of(b))
         a, b = self.align(a, rank), self.align(b, rank)
-        batch = [max(m, n) if 0 not in (m, n) else 0 for m, n in zip(shape_of(a)[:-2], shape_of(b)[:-2], strict=True)]
-        rows, columns = shape_of(a)[-2], shape_of(b)[-1]
+        batch, rows, columns = self.batch_of(a, b), shape_of(a)[-2], shape_of(b)[-1]
         made = self.emit(forge.MatmulOp(self._slim_batch(a), self._slim_batch(b), element_type))
         return self.expand(made, (*batch, rows, columns))
+
+    def batch_of(self, a: Value, b: Value) -> list[int]:
+        """The batch dimensions of a product."""
+        rank = max(rank_of(a), rank_of(b))
+        pairs = zip(shape_of(self.align(a, rank))[:-2], shape_of(self.align(b, rank))[:-2], strict=True)
+        return [0 if 0 in (m, n) else max(m, n) for m, n in pairs]
 
     def _slim_batch(self, value: Value) -> Value:
         """A broadcast of batch dimensions is the product's own; one of rows or columns is not."""

@@ -49,15 +49,13 @@ DTYPE_ALIASES = {
 
 _TORCH_NAMES = {value: key for key, value in _BY_NAME.items()}
 
-# Digits of the significand with the hidden one, and the least exponent of a normal number.
-_PRECISION = {f16: (11, -14), bf16: (8, -126), f32: (24, -126), f64: (53, -1022)}
-_LARGEST = {
+_LARGEST: dict[ElementType, float] = {
     f16: 65504.0,
     bf16: 3.3895313892515355e38,
     f32: 3.4028234663852886e38,
     f64: 1.7976931348623157e308,
 }
-EPSILON = {f16: 2.0**-10, bf16: 2.0**-7, f32: 2.0**-23, f64: 2.0**-52}
+EPSILON: dict[ElementType, float] = {f16: 2.0**-10, bf16: 2.0**-7, f32: 2.0**-23, f64: 2.0**-52}
 
 
 def element_type_of_dtype(dtype: Any) -> ElementType | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -63,7 +63,7 @@ def from_exported_program(program: Any) -> Exported:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None]:
     """torch logs a failed export with a traceback before raising it; the exception says the same."""
     logger = logging.getLogger("torch")
     children = [logging.getLogger(name) for name in ("torch._subclasses.fake_tensor", "torch.fx", "torch.export")]

@@ -12,7 +12,7 @@ import keyword
 import operator
 import re
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -127,9 +127,10 @@ class _Importer:
 
     def _small_constant(self, tensor: Any, element: Any) -> SSAValue | None:
         import torch
+        from torch._subclasses.fake_tensor import FakeTensor
 
-        if isinstance(tensor, torch._subclasses.fake_tensor.FakeTensor) or tensor.is_meta:
-            return None
+        if isinstance(tensor, FakeTensor) or tensor.is_meta:
+            return None  # exported without data: the constant stays an argument
         self.builder.location = None
         values = tensor.detach().cpu()
         flat = values.reshape(-1).tolist()
@@ -159,7 +160,7 @@ class _Importer:
             if argument is None:
                 outputs.append(Output("fresh", place))
             else:
-                same = isinstance(cell.value, SSAValue) and cell.value is self.block.args[argument]
+                same = cell.value is self.block.args[argument]
                 outputs.append(Output("argument" if same else "view", place, argument))
         if not results:
             raise UnsupportedOpError("the program returns no tensor", None, "return the tensors to be computed")
@@ -214,7 +215,8 @@ class _Importer:
             return
         function, writes = self._lookup(target)
         values = node.meta.get("val")
-        self.builder.results = [self._result_type(item) for item in (values if isinstance(values, list | tuple) else [values])]
+        each = cast("list[Any]", values) if isinstance(values, list | tuple) else [values]
+        self.builder.results = [self._result_type(item) for item in each]
         bound = _bind(target, node)
         arguments = [self._resolve(item) for item in bound.values()]
         first = next(iter(bound.values()), None)
@@ -243,7 +245,7 @@ class _Importer:
                 return self.plain[item]
             return self.aliases.cells[item].value
         if isinstance(item, list | tuple):
-            return [self._resolve(part) for part in item]  # pyright: ignore[reportUnknownVariableType]
+            return [self._resolve(part) for part in cast("list[Any]", item)]
         if type(item).__name__ in ("SymInt", "SymFloat", "SymBool"):
             raise DynamicShapeError("a size of the program is symbolic", self.builder.location, "compile for one shape")
         return item
@@ -261,7 +263,7 @@ class _Importer:
             )
         operand = self.plain.get(("operand", source))
         if operand is not None:
-            base = operand[number] if isinstance(operand, list | tuple) else operand
+            base = cast("list[Any]", operand)[number] if isinstance(operand, list | tuple) else operand
             self.aliases.view(node, base, value)
         else:
             self.aliases.fresh(node, value)
@@ -311,7 +313,7 @@ class _Importer:
         return ResultType(tuple(int(size) for size in value.shape), element)
 
     def _check(self, node: Any, result: Any) -> None:
-        values = result if isinstance(result, list) else [result]
+        values = cast("list[Any]", result) if isinstance(result, list) else [result]
         for value, expected in zip(values, self.builder.results, strict=True):
             if value is None or expected is None:
                 continue
@@ -378,7 +380,11 @@ def _live_nodes(graph: Any) -> set[Any]:
     """Nodes that the output or an effect needs."""
     live: set[Any] = set()
     for node in reversed(list(graph.nodes)):
-        if node.op == "output" or (node.op == "call_function" and _has_effect(node)) or any(u in live for u in node.users):
+        if (
+            node.op == "output"
+            or (node.op == "call_function" and _has_effect(node))
+            or any(u in live for u in node.users)
+        ):
             live.add(node)
     return live
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from equiforge.errors import ProgramError
 
@@ -158,12 +158,12 @@ def import_module(
 
     from equiforge.frontend.exported import export_module
 
-    args = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else example_inputs
+    args: Any = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else example_inputs
     if not isinstance(args, tuple | list):
         raise ProgramError(
             f"the example inputs are a {type(args).__name__}, not a tuple", hint="give a tuple of what forward takes"
         )
-    args = tuple(args)
+    args = tuple(cast("tuple[Any, ...]", args))
     exported = export_module(torch_module, args, kwargs)
     leaves, spec = pytree.tree_flatten((args, kwargs or {}))
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]

@@ -39,9 +39,7 @@ def read_pt2(path: Path) -> Exported:
         raise ProgramError(f"{path}: not a .pt2 archive ({error})", hint="write it with torch.export.save") from error
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError, RuntimeError) as error:
         text = str(error).splitlines()[0] if str(error) else ""
-        raise ProgramError(
-            f"{path}: malformed .pt2 archive ({type(error).__name__}: {text})", hint=_AGAIN
-        ) from error
+        raise ProgramError(f"{path}: malformed .pt2 archive ({type(error).__name__}: {text})", hint=_AGAIN) from error
 
 
 class _Reader:
@@ -294,7 +292,7 @@ def _argument(argument: Json, nodes: dict[str, Any], root: Any, graph: Any) -> A
     if kind == "as_tensors":
         return [nodes[item["name"]] for item in value]
     if kind in ("as_optional_tensors", "as_optional_tensor"):
-        items = value if isinstance(value, list) else [value]
+        items = cast("list[Json]", value if isinstance(value, list) else [value])
         found = [_argument(item, nodes, root, graph) for item in items]
         return found if isinstance(value, list) else found[0]
     if kind in _VALUES:

@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from equiforge.errors import EquiforgeError, ProgramError
 from equiforge.frontend.locations import location_of_traceback
@@ -79,12 +79,13 @@ def load_factory(text: str, factory: str, numerics: str) -> Program:
     except (Exception, SystemExit) as error:
         where = location_of_traceback(error.__traceback__)
         raise ProgramError(f"{factory}() in {path.name} fails: {_one_line(error)}", where) from error
-    if not isinstance(made, tuple | list) or len(made) != 2:  # pyright: ignore[reportUnknownArgumentType]
+    pair = cast("list[Any]", made) if isinstance(made, tuple | list) else []
+    if len(pair) != 2:
         raise ProgramError(
-            f"{factory}() in {path.name} returns a {type(made).__name__}, not a pair",
+            f"{factory}() in {path.name} returns a {type(cast(object, made)).__name__}, not a pair",
             hint="return (module, example_inputs)",
         )
-    return import_module(made[0], made[1], f"{path.stem}:{factory}", numerics)
+    return import_module(pair[0], pair[1], f"{path.stem}:{factory}", numerics)
 
 
 # -- an export ----------------------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ def load_mlir(text: str, numerics: str) -> Program:
         module = Parser(context, path.read_text(encoding="utf-8"), str(path)).parse_module()
         module.verify()
     except ParseError as error:
-        line = error.span.input.content.count("\n", 0, error.span.start) + 1
+        line = str(error.span.input.content)[: error.span.start].count("\n") + 1
         raise ProgramError(f"not readable as IR: {_first_line(error.args[-1])}", f"{path.name}:{line}") from error
     except (VerifyException, DiagnosticException) as error:
         raise ProgramError(f"{path.name}: invalid IR: {_diagnosis(error)}") from error
@@ -175,17 +176,19 @@ def _arguments(path: Path, main: Any) -> tuple[list[str], list[tuple[tuple[int, 
     names: list[str] = []
     types: list[tuple[tuple[int, ...], Any]] = []
     taken: set[str] = set()
-    attributes = main.arg_attrs.data if main.arg_attrs is not None else []
+    attributes: list[Any] = list(main.arg_attrs.data) if main.arg_attrs is not None else []
     for number, argument in enumerate(main.body.block.args):
-        if not isinstance(argument.type, TensorType):
-            raise ProgramError(f"{path.name}: argument {number} of @main is a {argument.type}, not a tensor")
-        shape = tuple(argument.type.get_shape())
+        given: Any = argument.type
+        if not isinstance(given, TensorType):
+            raise ProgramError(f"{path.name}: argument {number} of @main is a {given}, not a tensor")
+        type_ = cast("TensorType[Any]", given)
+        shape = tuple(type_.get_shape())
         if any(size < 0 for size in shape):
             raise DynamicShapeError(f"argument {number} of @main has a dynamic shape", path.name, "give every size")
-        named = attributes[number].data.get("forge.name") if number < len(attributes) else None
+        named: Any = attributes[number].data.get("forge.name") if number < len(attributes) else None
         name = named.data if isinstance(named, StringAttr) else argument.name_hint or f"arg{number}"
         names.append(sanitized(name, taken))
-        types.append((shape, torch_dtype(argument.type.element_type)))
+        types.append((shape, torch_dtype(type_.element_type)))
     return names, types
 
 
@@ -237,5 +240,9 @@ def workload_program(workload: Any, sizes: dict[str, Any], numerics: str) -> Pro
 
     program = program_of(exported, workload.spec_of(sizes), numerics, make, eager)
     program.sizes = dict(sizes)
-    program.at = lambda **changes: workload_program(workload, workload.sizes(**{**sizes, **changes}), numerics)
+
+    def at(**changes: Any) -> Program:
+        return workload_program(workload, workload.sizes(**{**sizes, **changes}), numerics)
+
+    program.at = at
     return program

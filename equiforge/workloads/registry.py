@@ -64,7 +64,8 @@ class Workload:
 
     def sizes(self, preset: str | None = None, **changes: Any) -> Sizes:
         """The full sizes with a preset and changes applied. Raises ProgramError for unknown names and bad values."""
-        sizes = {**self.defaults, **(getattr(self, preset) if preset else {})}
+        chosen: Sizes = getattr(self, preset) if preset else {}
+        sizes: Sizes = {**self.defaults, **chosen}
         for key, value in changes.items():
             if key not in sizes:
                 near = difflib.get_close_matches(key, sizes, n=1)

@@ -237,7 +237,7 @@ def test_complex_inputs_are_refused() -> None:
 def test_wrong_example_inputs_are_one_line() -> None:
     assert isinstance(error_of(nn.Linear(4, 3), torch.randn(2, 5)), ProgramError)
     assert isinstance(error_of(nn.Linear(4, 3), torch.randn(2, 4), torch.randn(2)), ProgramError)
-    with pytest.raises(ProgramError, match="not a torch.nn.Module"):
+    with pytest.raises(ProgramError, match=r"not a torch\.nn\.Module"):
         import_module(lambda x: x, (torch.randn(2),))
     with pytest.raises(ProgramError, match="not a tuple"):
         import_module(nn.ReLU(), "x")
@@ -280,7 +280,12 @@ def test_grouped_heads_repeat_nothing() -> None:
 # -- workloads ----------------------------------------------------------------------------------------------------
 
 SPECS = [f"{name}:{preset}" for name in WORKLOADS for preset in ("small", "ragged")]
-SPECS += ["mha-prefill:ragged,causal=0", "ngpt:ragged,proj=1", "sdpa:ragged,causal=0", "layernorm-gemm:b=3,rows=1,hidden=40,out=12"]
+SPECS += [
+    "mha-prefill:ragged,causal=0",
+    "ngpt:ragged,proj=1",
+    "sdpa:ragged,causal=0",
+    "layernorm-gemm:b=3,rows=1,hidden=40,out=12",
+]
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -444,7 +449,11 @@ def test_bad_pt2_files_are_one_line(tmp_path: Path) -> None:
         return data.replace(b'"use_pickle": false', b'"use_pickle": true') if name.endswith("config.json") else data
 
     def foreign(name: str, data: bytes) -> bytes:
-        return data.replace(b"torch.ops.aten.split.Tensor", b"torch.ops.mine.split.Tensor") if name.endswith("model.json") else data
+        return (
+            data.replace(b"torch.ops.aten.split.Tensor", b"torch.ops.mine.split.Tensor")
+            if name.endswith("model.json")
+            else data
+        )
 
     changes: tuple[tuple[Any, str], ...] = (
         (pickled, "pickle"),

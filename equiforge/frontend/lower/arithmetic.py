@@ -14,7 +14,16 @@ from xdsl.ir import Operation, SSAValue
 
 from equiforge.dialects import forge
 from equiforge.frontend.builder import Builder, Operand, Value, element_of, rank_of, shape_of
-from equiforge.frontend.dtypes import ElementType, Scalar, compute_type, is_bool, is_exact, is_float, is_half, torch_dtype
+from equiforge.frontend.dtypes import (
+    ElementType,
+    Scalar,
+    compute_type,
+    is_bool,
+    is_exact,
+    is_float,
+    is_half,
+    torch_dtype,
+)
 from equiforge.frontend.table import lowers
 
 Pointwise = Callable[[Value, Value], Operation]
@@ -74,7 +83,13 @@ def _simple_binary(cls: Pointwise, *overloads: str, on_bool: Pointwise | None = 
 
 _simple_binary(forge.MulOp, "mul.Tensor", "mul.Scalar", "multiply.Tensor", "multiply.Scalar", on_bool=forge.AndOp)
 _simple_binary(
-    forge.DivOp, "div.Tensor", "div.Scalar", "divide.Tensor", "divide.Scalar", "true_divide.Tensor", "true_divide.Scalar"
+    forge.DivOp,
+    "div.Tensor",
+    "div.Scalar",
+    "divide.Tensor",
+    "divide.Scalar",
+    "true_divide.Tensor",
+    "true_divide.Scalar",
 )
 _simple_binary(forge.MaxOp, "maximum.default", "max.other", on_bool=forge.OrOp, widen=False)
 _simple_binary(forge.MinOp, "minimum.default", "min.other", on_bool=forge.AndOp, widen=False)

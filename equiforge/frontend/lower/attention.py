@@ -52,7 +52,9 @@ def attention(
     group = shape_of(query)[-3] // shape_of(key)[-3] if enable_gqa and rank >= 3 else 1
     if group > 1:
         if shape_of(key)[-3] != shape_of(value)[-3]:
-            b.refuse("grouped attention whose keys and values have different head counts", "give them equal head counts")
+            b.refuse(
+                "grouped attention whose keys and values have different head counts", "give them equal head counts"
+            )
         dim, heads = rank - 3, shape_of(key)[-3]
         query = _grouped(b, query, dim, heads, group)
         key, value = (b.reshape(x, (*shape_of(x)[: dim + 1], 1, *shape_of(x)[dim + 1 :])) for x in (key, value))

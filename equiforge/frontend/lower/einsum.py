@@ -17,7 +17,9 @@ def _labels(b: Builder, equation: str, tensors: Sequence[Value]) -> tuple[list[s
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     spare = [letter for letter in string.ascii_letters if letter not in equation]
-    width = max((rank_of(x) - len(t.replace("...", "")) for t, x in zip(terms, tensors, strict=True) if "..." in t), default=0)
+    width = max(
+        (rank_of(x) - len(t.replace("...", "")) for t, x in zip(terms, tensors, strict=True) if "..." in t), default=0
+    )
     dots = "".join(spare[:width])
     inputs: list[str] = []
     for term, x in zip(terms, tensors, strict=True):
@@ -38,7 +40,7 @@ def _arrange(b: Builder, x: Value, labels: str, groups: Sequence[str], sizes: di
     """Transpose to the order of the groups; missing labels get size 1; each group stays unmerged."""
     present = [c for group in groups for c in group if c in labels]
     x = b.transpose(x, [labels.index(c) for c in present])
-    actual = {c: size for c, size in zip(present, shape_of(x), strict=True)}
+    actual = dict(zip(present, shape_of(x), strict=True))
     return b.reshape(x, [actual.get(c, 1) for group in groups for c in group])
 
 

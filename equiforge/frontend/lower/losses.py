@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import SSAValue
 
 from equiforge.dialects import forge
 from equiforge.frontend.builder import Builder, Value, element_of, rank_of, shape_of
@@ -15,8 +16,10 @@ NONE, MEAN, SUM = 0, 1, 2
 
 def _reduce_all(b: Builder, x: Value, mean_over: float | Value | None) -> Value:
     total = b.reduce("sum", x, range(rank_of(x)))
-    if mean_over is not None:
-        total = b.div(total, mean_over if isinstance(mean_over, float) else b.align(mean_over, rank_of(x)))
+    if isinstance(mean_over, SSAValue):
+        total = b.div(total, b.align(mean_over, rank_of(x)))
+    elif mean_over is not None:
+        total = b.div(total, mean_over)
     return b.reshape(total, ())
 
 

@@ -84,7 +84,9 @@ def group_norm(
     grouped = b.reshape(b.up(x), (batch, groups, channels // groups * math.prod(shape[2:])))
     normal, _mean, _rstd = _centred(b, grouped, [2], eps)
     per_channel = (1, channels) + (1,) * (len(shape) - 2)
-    return b.down(_affine(b, b.reshape(normal, shape), *(p if p is None else b.reshape(p, per_channel) for p in (weight, bias))))
+    return b.down(
+        _affine(b, b.reshape(normal, shape), *(p if p is None else b.reshape(p, per_channel) for p in (weight, bias)))
+    )
 
 
 @lowers("batch_norm.default")

@@ -16,10 +16,7 @@ def product(b: Builder, x: Value, y: Value, wide: bool = False) -> Value:
     right = b.reshape(y, (*shape_of(y), 1)) if rank_of(y) == 1 else y
     kind = compute_type(element_of(x)) if wide and is_half(element_of(x)) else element_of(x)
     if shape_of(left)[-1] == 0 or math.prod(shape_of(left)) == 0 or math.prod(shape_of(right)) == 0:
-        rank = max(rank_of(left), rank_of(right))
-        batch = [max(m, n) if 0 not in (m, n) else 0
-                 for m, n in zip(shape_of(b.align(left, rank))[:-2], shape_of(b.align(right, rank))[:-2], strict=True)]  # fmt: skip
-        result = b.full(0, (*batch, shape_of(left)[-2], shape_of(right)[-1]), kind)
+        result = b.full(0, (*b.batch_of(left, right), shape_of(left)[-2], shape_of(right)[-1]), kind)
     else:
         result = b.matmul(left, right, kind if kind != element_of(x) else None)
     shape = list(shape_of(result))
@@ -65,7 +62,9 @@ def addbmm(b: Builder, x: Value, left: Value, right: Value, beta: Scalar = 1, al
 
 @lowers("addr.default")
 def addr(b: Builder, x: Value, left: Value, right: Value, beta: Scalar = 1, alpha: Scalar = 1) -> Value:
-    return plus_product(b, x, b.reshape(left, (*shape_of(left), 1)), b.reshape(right, (1, *shape_of(right))), beta, alpha)
+    return plus_product(
+        b, x, b.reshape(left, (*shape_of(left), 1)), b.reshape(right, (1, *shape_of(right))), beta, alpha
+    )
 
 
 @lowers("linear.default")
