@@ -15,14 +15,19 @@ from equiforge.search.loops import Passes
 from equiforge.search.normal_form import Grid, Option, Space, product
 from equiforge.tune.targets import Target
 
+HALVES = ("f16", "bf16")
 ELEMENT_BYTES = {"i1": 1, "i8": 1, "f8E4M3FN": 1, "f8E5M2": 1, "f16": 2, "bf16": 2, "i16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 TILES = (128, 64, 32, 16, 4, 1)
 LOOP_TILE = 64
+_LEAST_LOOP_TILE = 16
 MAX_TILE_ELEMENTS = 32_768
 """Elements of one value that a block can hold (128 KiB of f32): larger tiles don't fit registers and shared memory."""
 _DRAM_EFFICIENCY = 0.85
 _DOT_EFFICIENCY = 0.6
 _L2_SPEEDUP = 3.0
+_POINTWISE_FLOPS = 4
+_UNHIDDEN = 0.1
+"""Share of the time for memory, or for arithmetic, that does not overlap with the longer of the two."""
 _PASS_US = 0.3
 """Filling the pipeline of loads again for each further pass over an axis."""
 _OPTION_US = 0.01
@@ -42,16 +47,17 @@ class KernelCost:
 
 @dataclass(frozen=True)
 class _Work:
-    """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops``, the axes that cut it, the outer loops that
-    repeat a load, the (dimension, axis) extents of the tiles it holds, and the rows of a product."""
+    """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops`` and the ``rate`` at which they are done, the axes that
+    ``cut`` it, the outer loops that may repeat a load, the (extent, axis) pairs of the tiles it holds, and its ``operands`` with their elements."""
 
     bytes: int
     base: int
     flops: int
+    rate: float
     cut: frozenset[int]
     repeats: tuple[int, ...]
     tiles: tuple[tuple[tuple[int, int], ...], ...]
-    rows: int
+    operands: tuple[tuple[int, int], ...]
 
 
 def storage_element(graph: EGraph, class_id: int) -> str:
@@ -146,26 +152,45 @@ class CostModel:
                 bytes=self.tensor_bytes(load.base, load.elements),
                 base=load.base,
                 flops=0,
+                rate=1.0,
                 cut=self._cut(load.tile),
                 repeats=repeats,
                 tiles=(self._tile_extents(load.tile),),
-                rows=0,
+                operands=(),
             )
         node = option.node
         assert node is not None
         if node.op == "rolling":
             return self._measure_rolling(node)
+        operands = tuple((c, product(graph.types[c].shape)) for c in node.children)
         if node.op == "tilematmul":
             a, b = node.children
             shape = graph.types[option.owner].shape
             flops = 2 * product(shape) * graph.types[a].shape[-1]
             tiles = (self._tile_extents(option.owner), self._tile_extents(a), self._tile_extents(b))
-            return _Work(0, -1, flops, self._cut(option.owner, a, b), (), tiles, shape[-2])
-        return _Work(0, -1, 0, self._cut(*node.children), (), (self._tile_extents(node.children[0]),), 0)
+            element = self._dot_element(a, b) if shape[-2] > 1 else "f32"
+            return _Work(0, -1, flops, self._rate(element), self._cut(option.owner, a, b), (), tiles, operands)
+        tiles = (self._tile_extents(node.children[0]),)
+        return _Work(0, -1, 0, 1.0, self._cut(*node.children), (), tiles, operands)
+
+    def _rate(self, element: str) -> float:
+        return self.target.flops_per_us(element) * _DOT_EFFICIENCY
+
+    def _dot_element(self, *operands: int) -> str:
+        """Operand type of a product: half only if both operands are read as such or are such a value of the program."""
+        if self.dot_element != "f16":
+            return self.dot_element
+
+        def is_half(class_id: int) -> bool:
+            if self.graph.types[class_id].narrow in HALVES:
+                return True
+            return any(storage_element(self.graph, d.base) in HALVES for d in self.space.loads(class_id)[:1])
+
+        return "f16" if all(map(is_half, operands)) else "tf32"
 
     def _measure_rolling(self, node: ENode) -> _Work:
         reducer: Reducer = self.graph.reducers[str(node.attrs[0])]
-        flops, rows = 0, 0
+        flops, rate = 0, 1.0
         for consumer in reducer.consumers:
             if consumer.kind == "tilematmul":
                 shapes = [self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution, set()))]
@@ -173,9 +198,11 @@ class CostModel:
                 other = self.graph.types[node.children[consumer.other]].shape
                 columns = other[-1] if consumer.operand == 0 else other[-2]
                 flops += 2 * product(contribution) * columns
-                rows = contribution[-2]
+                element = self._dot_element(node.children[consumer.other]) if contribution[-2] > 1 else "f32"
+                rate = self._rate(element)
         tiles = tuple(self._tile_extents(c) for c in node.children)
-        return _Work(0, -1, flops, self._cut(*node.children), (), tiles, rows)
+        operands = tuple((c, product(self.graph.types[c].shape)) for c in node.children)
+        return _Work(0, -1, flops, rate, self._cut(*node.children), (), tiles, operands)
 
     def least_us(self, grid: Grid, option: Option) -> tuple[float, float]:
         """What an option costs at least in any estimate of a kernel on this grid: time for its reads out of L2, and for its products."""
@@ -187,16 +214,35 @@ class CostModel:
                 if axis not in work.cut:
                     size = 1 if axis in self.batch_axes else TILES[0]
                     repeated *= -(-self.graph.axes[axis].extent // size)
-            rate = self.target.flops_per_us(self.dot_element if work.rows > 1 else "f32") * _DOT_EFFICIENCY
             cached = work.bytes * repeated / (self.target.bytes_per_us * _L2_SPEEDUP)
-            self._least[key] = (cached, work.flops * repeated / rate)
+            self._least[key] = (cached, work.flops * repeated / work.rate)
         return self._least[key]
+
+    def fits(self, grid: Grid, option: Option) -> bool:
+        """Whether some tiling makes the tiles of an option small enough for a block."""
+        smallest = min(TILES)
+        for extents in self.work(option).tiles:
+            held = 1
+            for extent, axis in extents:
+                whole = pow2(extent)
+                if axis < 0:
+                    held *= whole
+                elif axis not in self.batch_axes and axis not in grid.axes:
+                    held *= min(_LEAST_LOOP_TILE, whole)
+                elif axis not in self.batch_axes:
+                    held *= min(smallest, whole)
+            if held > MAX_TILE_ELEMENTS:
+                return False
+        return True
 
     def kernel(self, grid: Grid, options: list[Option], passes: Passes) -> KernelCost | None:
         """Cost of a kernel; None if it holds a tile that no tiling makes small enough for a block."""
         times = [passes.times[o.number] for o in options]
         works = [self.work(o) for o in options]
         loops = set(passes.count)
+        direct = {c for o in options for c, _ in o.satisfies}
+        # Whatever is neither loaded nor itself a product or a reduction is made from such by pointwise operations.
+        pointwise = [sum(n for c, n in w.operands if c not in direct) for w in works]
         read: dict[int, int] = {}
         for work in works:
             if work.base >= 0:
@@ -207,7 +253,7 @@ class CostModel:
         lower = max(moved / self.target.bytes_per_us, flops / rate)
         best: tuple[float, int] | None = None
         for tile in TILES:
-            estimate = self._estimate(grid, works, times, loops, tile)
+            estimate = self._estimate(grid, works, times, pointwise, loops, tile)
             if estimate is not None and (best is None or estimate < best[0]):
                 best = (estimate, tile)
         if best is None:
@@ -218,7 +264,7 @@ class CostModel:
         return KernelCost(moved, flops, lower + launch, max(best[0], lower) + overhead + launch, best[1])
 
     def _estimate(
-        self, grid: Grid, works: list[_Work], times: list[int], loops: set[int], tile: int
+        self, grid: Grid, works: list[_Work], times: list[int], pointwise: list[int], loops: set[int], tile: int
     ) -> float | None:
         axes = self.graph.axes
 
@@ -227,7 +273,7 @@ class CostModel:
                 return 1
             if axis in grid.axes and axis not in loops:
                 return min(tile, pow2(axes[axis].extent))
-            return min(LOOP_TILE, max(16, tile), pow2(axes[axis].extent))
+            return min(LOOP_TILE, max(_LEAST_LOOP_TILE, tile), pow2(axes[axis].extent))
 
         count = {a: -(-axes[a].extent // size(a)) for a in {*grid.axes, *loops}}
         for work in works:
@@ -241,8 +287,9 @@ class CostModel:
         for axis in grid.axes:
             blocks *= count[axis]
         busy = min(1.0, blocks / self.target.sms)
-        dram, cached, dots, scalar = 0.0, 0.0, 0.0, 0.0
-        for work, passed in zip(works, times, strict=True):
+        dram, cached, compute = 0.0, 0.0, 0.0
+        pointwise_rate = self._rate("f32") / _POINTWISE_FLOPS
+        for work, passed, elements in zip(works, times, pointwise, strict=True):
             repeated, parts = passed, 1
             for axis in grid.axes:
                 # Where a block reduces over an axis of its own grid, it goes over the whole of it.
@@ -260,16 +307,13 @@ class CostModel:
                 at_once = work.bytes * min(1.0, self.target.sms / parts)
                 misses = 1.0 if at_once < self.target.l2_bytes / 2 else passed + (repeated / passed - 1) / 8
                 dram += work.bytes * misses
-            elif work.rows > 1:
-                dots += work.flops * repeated
             else:
-                scalar += work.flops * repeated
+                compute += (work.flops / work.rate + elements / pointwise_rate) * repeated / busy
         written = self.tensor_bytes(grid.root)
         memory = (dram + written) / (self.bytes_per_us * min(1.0, 1.5 * busy))
         l2 = (cached + written) / (self.target.bytes_per_us * _L2_SPEEDUP * busy)
-        compute = dots / (self.target.flops_per_us(self.dot_element) * _DOT_EFFICIENCY * busy)
-        compute += scalar / (self.target.flops_per_us("f32") * _DOT_EFFICIENCY * busy)
-        return max(memory, l2, compute)
+        longest = max(memory, l2, compute)
+        return longest + _UNHIDDEN * (memory + compute - longest if longest != l2 else memory + compute)
 
 
 def limit_us(graph: EGraph, target: Target, flops: int = 0) -> float:

@@ -83,6 +83,21 @@ class ExtractionResult:
     candidates: list[Candidate]
     stats: ExtractionStats
 
+    def top(self, count: int) -> list[Candidate]:
+        """The ``count`` candidates to try first: the best one, the best of the fewest kernels and of each next number of kernels, then
+        the best of each other structure, then the rest by estimate."""
+        chosen: dict[int, Candidate] = {}
+        by_count: dict[int, Candidate] = {}
+        by_structure: dict[str, Candidate] = {}
+        for candidate in self.candidates:
+            by_count.setdefault(candidate.launches, candidate)
+            by_structure.setdefault(candidate.signature, candidate)
+        few = [by_count[n] for n in sorted(by_count)[:2]]
+        for candidate in (*self.candidates[:1], *few, *by_structure.values(), *self.candidates):
+            if len(chosen) < count:
+                chosen.setdefault(candidate.id, candidate)
+        return sorted(chosen.values(), key=lambda c: c.id)
+
 
 class _Partial(NamedTuple):
     bound: float
@@ -115,6 +130,7 @@ class Extraction:
         )
         self.counters = Counters()
         self.stop = ""
+        self._structures: dict[int, list[KernelChoice]] = {}
         self._derived: dict[tuple[object, ...], Kernel | None] = {}
 
     def run(self) -> ExtractionResult:
@@ -187,7 +203,8 @@ class Extraction:
     def _programs(
         self, holes: frozenset[int], count: int | None = None, rolling: bool | None = None, max_states: int | None = None
     ) -> Iterator[tuple[float, tuple[KernelChoice, ...]]]:
-        """Programs by rising estimate; exactly ``count`` kernels and with (or without) derived reductions if these are given."""
+        """Programs by rising estimate. With ``count``, those of exactly so many kernels, with or without derived reductions, built of
+        the best kernel of each structure."""
         order = itertools.count()
         heap = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
         states = 0
@@ -207,7 +224,7 @@ class Extraction:
                     yield partial.spent, partial.kernels
                 continue
             hole = min(partial.holes)
-            kernels = self.search.variants(hole).kernels
+            kernels = self.search.variants(hole).kernels if count is None else self._one_each(hole)
             rest = partial.holes - {hole}
             if partial.next < 0:
                 # The bound may rise now that the kernels of the hole are known.
@@ -237,6 +254,15 @@ class Extraction:
             bound = max(partial.bound, spent + self._bound(holes_after, after))
             heapq.heappush(heap, _Partial(bound, next(order), spent, after, holes_after, -1))
 
+    def _one_each(self, root: int) -> list[KernelChoice]:
+        """The best kernel for ``root`` of each structure and each set of intermediates that it reads."""
+        if root not in self._structures:
+            best: dict[tuple[object, ...], KernelChoice] = {}
+            for kernel in self.search.variants(root).kernels:
+                best.setdefault((kernel.structure, tuple(sorted(kernel.needs))), kernel)
+            self._structures[root] = list(best.values())
+        return self._structures[root]
+
     def _bound(self, holes: frozenset[int], kernels: tuple[KernelChoice, ...]) -> float:
         """What the kernels for the holes cost at least, and those that produce what they read."""
         apart = sum(self.search.floor(h) for h in sorted(holes))
@@ -259,7 +285,7 @@ class Extraction:
         for outputs, holes in starts:
             for count in range(max(1, len(holes)), len(holes) + self.options.max_kernels):
                 for rolling in (False, True) if self.graph.reducers else (None,):
-                    programs = self._programs(holes, count, rolling, max_states=2_000)
+                    programs = self._programs(holes, count, rolling, max_states=1_000)
                     for cost, kernels in itertools.islice(programs, 8):
                         found.setdefault(_program_key(kernels, outputs), (cost, kernels, outputs))
         self.stop = stop

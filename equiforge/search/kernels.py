@@ -74,8 +74,8 @@ class Counters:
 
 class _State(NamedTuple):
     """A partial kernel: ``bases`` and ``bytes`` are what it reads, ``cached_us`` and ``compute_us`` the least time for that out of L2 and for
-    its products, ``upstream`` the arguments that the producers of what it reads
-    must read, ``stored`` the bytes that these write, ``producers`` their number."""
+    its products, ``upstream`` the arguments that the producers of what it reads must read, ``stored`` the bytes that these write,
+    ``producers`` their number, ``met`` the demands that its choices meet."""
 
     priority: float
     order: int
@@ -90,6 +90,32 @@ class _State(NamedTuple):
     upstream: int
     stored: int
     producers: int
+    met: int
+
+
+class _Masks:
+    """Sets of choices, found again by their subsets: each is filed under that of its members that fewest others are filed under."""
+
+    def __init__(self) -> None:
+        self.all: list[int] = []
+        self._filed: dict[int, list[int]] = {}
+
+    def add(self, mask: int) -> None:
+        self.all.append(mask)
+        member = min(bits(mask), key=lambda b: len(self._filed.get(b, ())), default=-1)
+        self._filed.setdefault(member, []).append(mask)
+
+    def has_subset_of(self, mask: int) -> bool:
+        if -1 in self._filed:
+            return True
+        rest = mask
+        while rest:
+            low = rest & -rest
+            for known in self._filed.get(low.bit_length() - 1, ()):
+                if known & mask == known:
+                    return True
+            rest ^= low
+        return False
 
 
 class KernelSearch:
@@ -145,25 +171,22 @@ class KernelSearch:
         """Heavy choices of the complete kernels for each grid, and a bound on those that a limit cut off."""
         table, model = self.table, self.model
         early = self.strategy == "early"
-        forbidden = 0
-        for option in self.space.options:
-            if option.load is not None and option.load.base == root:
-                forbidden |= 1 << option.number
-        done: list[list[int]] = [[] for _ in grids]
+        forbidden = [self._forbidden(grid) for grid in grids]
+        done = [_Masks() for _ in grids]
         seen: set[tuple[int, int, int]] = set()
         heap: list[_State] = []
         order = 0
         written = model.tensor_bytes(root)
         for number, grid in enumerate(grids):
             for start in table.starts.get(grid.tile, ()):
-                heapq.heappush(heap, _State(0.0, order, number, 0, start, 0, 0, written, 0.0, 0.0, 0, 0, 0))
+                heapq.heappush(heap, _State(0.0, order, number, 0, start, 0, 0, written, 0.0, 0.0, 0, 0, 0, 0))
                 order -= 1
         expanded = 0
         while heap:
             if expanded >= self.max_states:
-                return done, heap[0].priority
+                return [masks.all for masks in done], heap[0].priority
             state = heapq.heappop(heap)
-            if early and any(d & ~state.heavy == 0 for d in done[state.grid]):
+            if early and done[state.grid].has_subset_of(state.heavy):
                 self.counters.pruned += 1
                 continue
             expanded += 1
@@ -171,13 +194,13 @@ class KernelSearch:
             if not state.holes:
                 starts = table.starts[grids[state.grid].tile]
                 if table.is_well_founded(state.chosen, starts):
-                    done[state.grid].append(state.heavy)
+                    done[state.grid].add(state.heavy)
                 else:
                     self.counters.reject("cyclic")
                 continue
             hole = (state.holes & -state.holes).bit_length() - 1
             for move in table.moves[hole]:
-                child = self._fill(state, move, order, forbidden, grids[state.grid])
+                child = self._fill(state, move, order, forbidden[state.grid], grids[state.grid])
                 if child is None:
                     continue
                 if early:
@@ -188,17 +211,24 @@ class KernelSearch:
                     seen.add(key)
                 heapq.heappush(heap, child)
                 order -= 1
-        return done, None
+        return [masks.all for masks in done], None
+
+    def _forbidden(self, grid: Grid) -> int:
+        """Options that no kernel on a grid may have: reading what it is to store, and tiles that don't fit a block however it is cut."""
+        mask = 0
+        for option in self.space.options:
+            own = option.load is not None and option.load.base == grid.root
+            if own or not self.model.fits(grid, option):
+                mask |= 1 << option.number
+        return mask
 
     def _fill(self, state: _State, move: Move, order: int, forbidden: int, grid: Grid) -> _State | None:
-        """The partial kernel after one choice; None if the choice reads what the kernel itself is to store.
+        """The partial kernel after one choice; None if the choice is forbidden.
 
         Its priority bounds every program that contains a completion of it: this kernel, and the kernels that produce what it reads.
         """
         chosen = state.chosen | 1 << move.bit
-        met = 0
-        for b in bits(chosen):
-            met |= self.table.satisfied[b]
+        met = state.met | self.table.satisfied[move.bit]
         holes = (state.holes | move.needs) & ~met
         heavy, bases, moved = state.heavy, state.bases, state.bytes
         cached, compute = state.cached_us, state.compute_us
@@ -224,7 +254,20 @@ class KernelSearch:
         own = max(cached, compute) + producing
         priority = self.model.target.launch_us * (1 + producers) + max(own, total / self.model.bytes_per_us)
         return _State(
-            priority, order, state.grid, chosen, holes, heavy, bases, moved, cached, compute, upstream, stored, producers
+            priority,
+            order,
+            state.grid,
+            chosen,
+            holes,
+            heavy,
+            bases,
+            moved,
+            cached,
+            compute,
+            upstream,
+            stored,
+            producers,
+            met,
         )
 
     def _finish(self, grids: list[Grid], grid: Grid, mask: int) -> KernelChoice | None:

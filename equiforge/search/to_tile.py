@@ -30,11 +30,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from equiforge.dialects import forge, tile
 from equiforge.egraph.graph import EGraph, ENode
-from equiforge.search.cost import leaf_inputs, storage_element
+from equiforge.search.cost import HALVES, leaf_inputs, storage_element
 from equiforge.search.derive import Kernel
 from equiforge.search.extract import Candidate
 from equiforge.search.normal_form import STRUCTURAL, Load
-from equiforge.search.reducers import HALVES, ReducerBuilder, pointwise
+from equiforge.search.reducers import ReducerBuilder, pointwise
 
 _FLOATS: dict[str, Attribute] = {
     "f64": f64,
