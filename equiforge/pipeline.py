@@ -171,11 +171,12 @@ class _Run:
         return graph
 
     def _extract(self, graph: EGraph) -> ExtractionResult:
+        from equiforge.search.cost import limit_us
         from equiforge.search.extract import ExtractOptions, extract
 
-        found = extract(graph, self.target, ExtractOptions(max_seconds=self.options.max_seconds))
-        self.result.extraction_stats = found.stats
-        self.result.limit_us = found.limit_us
+        found = extract(graph, ExtractOptions(target=self.options.target, max_seconds=min(self.options.max_seconds, 20.0)))
+        self.result.extraction_stats = asdict(found.stats)
+        self.result.limit_us = limit_us(graph, self.target)
         return found
 
     def _lower(self, graph: EGraph, found: ExtractionResult) -> None:
@@ -184,7 +185,9 @@ class _Run:
 
         shown: list[str] = []
         done = 0
-        for candidate in found.candidates:
+        first = found.top(self.options.top)
+        rest = [c for c in found.candidates if all(c.id != f.id for f in first)]
+        for candidate in (*first, *rest):
             if done >= self.options.top:
                 break
             row = self._row(candidate)
@@ -228,15 +231,18 @@ class _Run:
             self.result.seconds[name] = round(self.result.seconds.get(name, 0.0) + time.perf_counter() - start, 4)
 
     def _emit(self, row: CandidateRow, tiles: ModuleOp) -> None:
-        from equiforge.codegen.lower import lower_to_kernels, to_triton
+        from equiforge.codegen.build_kernels import build_kernels
+        from equiforge.codegen.emit_triton import emit_triton
+        from equiforge.codegen.schedule import apply_schedules
         from equiforge.tune.validate import validate_candidate
 
         with self._timed("kernel"):
-            kernels = lower_to_kernels(tiles, self.options.target)
+            kernels = build_kernels(tiles, self.program.input_strides())
+            apply_schedules(kernels, self.options.target)
             row.kernel_ir = str(kernels)
         with self._timed("triton"):
             header = {"program": self.program.name, "target": self.options.target, "candidate": str(row.id)}
-            row.source = to_triton(kernels, header)
+            row.source = emit_triton(kernels, header)
         row.launches = row.kernels = sum(1 for _ in _launches(kernels))
         if self.options.compile:
             with self._timed("compile"):

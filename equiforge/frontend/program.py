@@ -64,6 +64,11 @@ class Program:
         """Arguments from another seed; a program with fixed inputs always gives those."""
         return self._make(seed)
 
+    def input_strides(self) -> dict[int, tuple[int, ...]]:
+        """Strides in elements, by argument number, of the example arguments that are not row-major."""
+        given = enumerate(self._given or ())
+        return {i: tuple(t.stride()) for i, t in given if not t.is_contiguous()}
+
     def rebuild_outputs(self, results: Sequence[torch.Tensor], arguments: Sequence[torch.Tensor] | None = None) -> Any:
         """The user's nested outputs from the flat results of ``@main``.
 

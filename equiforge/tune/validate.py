@@ -1,0 +1,89 @@
+"""Validation of a candidate: its kernels are executed at reduced extents of the same form and compared with the program's meaning.
+
+The reference is the float64 interpreter on the same reduced program; what eager would make of it is the interpreter with every value rounded to its
+storage type. Ragged tails are kept: a long dimension becomes two tiles and a rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from equiforge.errors import EquiforgeError
+
+if TYPE_CHECKING:
+    import torch
+    from xdsl.dialects.builtin import ModuleOp
+
+_TILE = 16
+CASES = ("normal", "zeros")
+"""Input cases of :mod:`equiforge.verify.compare` that every candidate must pass before it is called valid."""
+_FLOOR_STEPS = 8
+"""Roundings that a result may be off by, however exact eager happens to be: sums of f32 in another order."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``error`` is the largest relative L2 error over outputs and cases; ``reason`` says what failed."""
+
+    passed: bool
+    error: float
+    reason: str | None = None
+
+
+def to_tensor(array: np.ndarray[Any, Any], element: str) -> torch.Tensor:
+    """A torch tensor of the element type (``bf16`` too, which NumPy lacks)."""
+    import torch
+
+    types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i1": torch.bool, "i8": torch.int8}
+    types |= {"i16": torch.int16, "i32": torch.int32, "i64": torch.int64}
+    return torch.from_numpy(np.ascontiguousarray(array)).to(types[element])
+
+
+def to_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    """Floats as float64, integers and booleans as they are."""
+    import torch
+
+    return (tensor.to(torch.float64) if tensor.is_floating_point() else tensor).numpy()
+
+
+def validate_candidate(program: ModuleOp, tiles: ModuleOp, seed: int = 0, cases: tuple[str, ...] = CASES) -> Verdict:
+    """Shrink ``program`` and its candidate ``tiles`` together, emit and interpret the kernels, and judge every output.
+
+    The criterion is that of the project: no worse than twice eager in the same types, NaN and infinities where eager has them.
+    """
+    from equiforge.codegen.build_kernels import build_kernels
+    from equiforge.codegen.emit_triton import emit_triton
+    from equiforge.codegen.run import run_interpreted
+    from equiforge.codegen.schedule import apply_schedules
+    from equiforge.verify.check_equiv import argument_types
+    from equiforge.verify.compare import UNIT_ROUNDOFF, hostile_inputs, judge
+    from equiforge.verify.interpreter import evaluate, main_function
+    from equiforge.verify.shrink import shrink
+
+    small, small_tiles = shrink(program, tiles, tile_size=_TILE)
+    assert small_tiles is not None
+    kernels = build_kernels(small_tiles)
+    apply_schedules(kernels, "interpreter")
+    source = emit_triton(kernels)
+    types = argument_types(small)
+    elements = [str(t.element_type) for t in main_function(small).function_type.outputs.data]  # pyright: ignore[reportAttributeAccessIssue]
+    worst = 0.0
+    for case, inputs in hostile_inputs(types, seed, cases=cases):
+        expected = evaluate(small, inputs)
+        eager = evaluate(small, inputs, rounding="storage")
+        try:
+            found = run_interpreted(source, [to_tensor(a, e) for a, (_, e) in zip(inputs, types, strict=True)])
+        except EquiforgeError:
+            raise
+        except Exception as error:
+            return Verdict(False, float("inf"), f"the emitted kernels failed on the {case} inputs: {error!r}")
+        for number, (result, reference, rounded, element) in enumerate(zip(found, expected, eager, elements, strict=True)):
+            floor = _FLOOR_STEPS * UNIT_ROUNDOFF[element] if element in UNIT_ROUNDOFF else None
+            report = judge(to_array(result), reference, element, rounded, floor)
+            worst = max(worst, report.error_rel_l2)
+            if not report.ok:
+                return Verdict(False, worst, f"output {number} differs on the {case} inputs: {report}")
+    return Verdict(True, worst)
