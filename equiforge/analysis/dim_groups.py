@@ -1,11 +1,12 @@
 """Dimension groups: which dimensions of a program are one and the same loop.
 
-Two dimensions are in one *group* when an op aligns them: the operands of a pointwise op, the contraction pair of a product, the kept
-dimensions of a reduction, the images of a view. Every tensor dimension of extent other than 1 is in exactly one group; dimensions of size 1
-broadcast and are in none (-1). Groups give the e-graph its axes (one a group) and the check at reduced extents its unknowns.
+Two dimensions are in one *group* when an op aligns them: the operands of a pointwise op, the contraction pair of a
+product, the kept dimensions of a reduction, the images of a view. Every tensor dimension of extent other than 1 is in
+exactly one group; dimensions of size 1 broadcast and are in none (-1). Groups give the e-graph its axes (one a group)
+and the check at reduced extents its unknowns.
 
-Ops that join, cut or reindex a dimension start a new group for their result and leave a :class:`Relation` behind, from which
-``equiforge.verify.shrink`` derives consistent smaller extents.
+Ops that join, cut or reindex a dimension start a new group for their result and leave a :class:`Relation` behind,
+from which ``equiforge.verify.shrink`` derives consistent smaller extents.
 
 >>> groups = DimGroups(function)                     # doctest: +SKIP
 >>> groups.group(matmul.results[0], 0) == groups.group(matmul.operands[0], 0)
@@ -30,8 +31,9 @@ Role = Literal["reduce", "batch", "m", "n", "k"]
 class Relation:
     """How the extent of a group follows from others.
 
-    ``product``: ``extent(whole) = prod(extent(parts))``, a reshape. ``sum``: ``extent(whole) = offset + sum(extent(parts))``, a concatenation
-    or a padding. ``slice``: ``parts[0]`` is the elements ``start:stop:step`` of ``whole``; ``parts`` is empty where the slice has one element.
+    ``product``: ``extent(whole) = prod(extent(parts))``, a reshape. ``sum``: ``extent(whole) = offset +
+    sum(extent(parts))``, a concatenation or a padding. ``slice``: ``parts[0]`` is the elements ``start:stop:step`` of
+    ``whole``; ``parts`` is empty where the slice has one element.
     """
 
     kind: RelationKind
@@ -53,8 +55,9 @@ def field_shapes(type_: Attribute) -> list[tuple[int, ...]]:
 class DimGroups:
     """The dimension groups of a function, or of several functions with the same signature.
 
-    ``func`` may be a function of the forge or of the tile dialect. Functions in ``linked`` are analysed together with it: argument ``i`` of
-    each is the same tensor. Groups are numbered from 0 in the order in which their first dimension appears.
+    ``func`` may be a function of the forge or of the tile dialect. Functions in ``linked`` are analysed together with
+    it: argument ``i`` of each is the same tensor. Groups are numbered from 0 in the order in which their first
+    dimension appears.
     """
 
     def __init__(self, func: FuncOp, *linked: FuncOp):
@@ -78,7 +81,9 @@ class DimGroups:
     # Queries
 
     def group(self, value: SSAValue, dim: int, field: int = 0) -> int:
-        """Returns the group of dimension ``dim`` (negative counts from the end) of a value or of a field of a tuple; -1 for size 1."""
+        """Returns the group of dimension ``dim`` (negative counts from the end) of a value or of a field of a tuple;
+        -1 for size 1.
+        """
         node = self._nodes[value][field][dim]
         return -1 if node < 0 else self._number[self._find(node)]
 
@@ -94,15 +99,21 @@ class DimGroups:
         return len(self._extents)
 
     def extent(self, group: int) -> int:
-        """Returns the extent of the group in elements; -1 where it is not static (the leading dimension of a ``tile.collect``)."""
+        """Returns the extent of the group in elements; -1 where it is not static (the leading dimension of a
+        ``tile.collect``).
+        """
         return self._extents[group]
 
     def pinned(self, group: int) -> str | None:
-        """Returns why the extent of the group is tied to others by more than alignment (``"reshape …"``, ``"slice …"``, …), or None."""
+        """Returns why the extent of the group is tied to others by more than alignment (``"reshape …"``, ``"slice
+        …"``, …), or None.
+        """
         return self._pins.get(group)
 
     def fixed(self, group: int) -> bool:
-        """True where no relation describes the tie: a dense constant, a gathered dimension, a reshape of several dimensions into several."""
+        """True where no relation describes the tie: a dense constant, a gathered dimension, a reshape of several
+        dimensions into several.
+        """
         return group in self._fixed
 
     def reduced(self, group: int) -> bool:
@@ -110,11 +121,15 @@ class DimGroups:
         return bool(self._roles.get(group, frozenset()) & {"reduce", "k"})
 
     def roles(self, group: int) -> frozenset[Role]:
-        """Returns as what the group stands in products and reductions; empty for a group that meets pointwise ops only."""
+        """Returns as what the group stands in products and reductions; empty for a group that meets pointwise ops
+        only.
+        """
         return self._roles.get(group, frozenset())
 
     def multiplicity(self, group: int) -> int:
-        """Returns the largest number of dimensions that one tensor has in the group: 2 for a self-attention score's sequence."""
+        """Returns the largest number of dimensions that one tensor has in the group: 2 for a self-attention score's
+        sequence.
+        """
         return self._multiplicity[group]
 
     @property
@@ -211,7 +226,8 @@ class DimGroups:
         self._fixed = {number(node) for node in self._raw_fixed}
         self._roles: dict[int, frozenset[Role]] = {}
         for node, role in self._raw_roles:
-            self._roles[number(node)] = self._roles.get(number(node), frozenset()) | {role}
+            roles: set[Role] = {role, *self._roles.get(number(node), ())}
+            self._roles[number(node)] = frozenset(roles)
         seen: dict[Relation, None] = {}
         for r in self._raw_relations:
             parts = tuple(number(part) for part in r.parts)

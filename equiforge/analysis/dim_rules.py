@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
@@ -33,7 +34,7 @@ def align_function(groups: DimGroups, func: FuncOp) -> None:
     """Aligns everything in a function and in the reducers that it uses."""
     if any(op.name.startswith("tile.") for op in func.body.block.ops):
         # The tile dialect's rules join the table when a program needs them.
-        import equiforge.analysis.dim_rules_tile  # noqa: F401
+        importlib.import_module("equiforge.analysis.dim_rules_tile")
     for argument in func.body.block.args:
         if field_shapes(argument.type):
             groups.nodes(argument)
@@ -67,7 +68,6 @@ for _class in (*forge.UNARY_OPS.values(), *forge.BINARY_OPS.values(), forge.Sele
     RULES[_class] = pointwise
 
 
-@rule(forge.MatmulOp)
 def matmul(groups: DimGroups, op: Operation) -> None:
     """M and N are the result's, the contraction pair is one group, batch dimensions broadcast."""
     *batch_a, m, k = groups.nodes(op.operands[0])
@@ -90,6 +90,9 @@ def reduce_dim(groups: DimGroups, x: SSAValue, result: SSAValue, dim: int) -> No
     nodes = groups.nodes(x)
     groups.note_role(nodes[dim], "reduce")
     groups.align_dims(nodes, groups.nodes(result))
+
+
+RULES[forge.MatmulOp] = matmul
 
 
 @rule(forge.ReduceOp)

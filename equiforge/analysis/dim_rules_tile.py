@@ -12,8 +12,13 @@ from equiforge.analysis.dim_groups import DimGroups, field_shapes
 from equiforge.analysis.dim_rules import RULES, align_block, matmul, pointwise, reduce_dim, rule, where
 from equiforge.dialects import tile
 
-RULES[tile.MatmulOp] = matmul
 RULES[tile.StoreOp] = pointwise
+
+
+@rule(tile.MatmulOp)
+def tile_matmul(groups: DimGroups, op: tile.MatmulOp) -> None:
+    """As the product of tensors."""
+    matmul(groups, op)
 
 
 def along(groups: DimGroups, op: tile.PartitionOp | tile.CombineOp) -> None:
@@ -38,7 +43,9 @@ def replicate(groups: DimGroups, op: tile.ReplicateOp) -> None:
 
 @rule(tile.CollectOp)
 def collect(groups: DimGroups, op: tile.CollectOp) -> None:
-    """A leading dimension, of an extent that depends on the tile size, comes before the others; a cut one has that of a tile."""
+    """A leading dimension, of an extent that depends on the tile size, comes before the others; a cut one has that of
+    a tile.
+    """
     for field in range(len(field_shapes(op.operand.type))):
         leading, *rest = groups.nodes(op.result, field)
         groups.pin(leading, where(op), fixed=True)

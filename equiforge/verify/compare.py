@@ -1,7 +1,8 @@
 """Judging an executed program: errors against float64, against eager PyTorch, and inputs that provoke failures.
 
-The criterion: the relative L2 error to the float64 reference is at most twice that of eager PyTorch in the same element types, or
-within the rounding of the output type; integers and booleans are equal; NaN and infinities stand where eager has them.
+The criterion: the relative L2 error to the float64 reference is at most twice that of eager PyTorch in the same
+element types, or within the rounding of the output type; integers and booleans are equal; NaN and infinities stand
+where eager has them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ import numpy as np
 from equiforge.verify.numeric import Array, is_float
 from equiforge.verify.values import round_to
 
-UNIT_ROUNDOFF = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8, "f8E4M3FN": 2.0**-4, "f8E5M2": 2.0**-3}
+UNIT_ROUNDOFF = {
+    "f64": 2.0**-53,
+    "f32": 2.0**-24,
+    "f16": 2.0**-11,
+    "bf16": 2.0**-8,
+    "f8E4M3FN": 2.0**-4,
+    "f8E5M2": 2.0**-3,
+}
 """Largest relative error of rounding to an element type, in its normal range."""
 
 EAGER_FACTOR = 2.0
@@ -23,7 +31,9 @@ EAGER_FACTOR = 2.0
 
 @dataclass(frozen=True)
 class ErrorReport:
-    """The verdict on one output tensor. ``error_rel_l2`` and ``eager_rel_l2`` are relative to float64, ``bound`` is what is allowed."""
+    """The verdict on one output tensor. ``error_rel_l2`` and ``eager_rel_l2`` are relative to float64, ``bound`` is
+    what is allowed.
+    """
 
     error_rel_l2: float
     bound: float
@@ -55,7 +65,9 @@ def kinds(x: Array) -> Array:
 
 
 def relative_l2(actual: Array, reference: Array) -> float:
-    """||actual - reference|| / ||reference|| over the elements that are finite in both; the norm of ``actual`` if the reference is zero."""
+    """||actual - reference|| / ||reference|| over the elements that are finite in both; the norm of ``actual`` if the
+    reference is zero.
+    """
     both = np.isfinite(actual) & np.isfinite(reference)
     a, r = actual[both].astype(np.float64), reference[both].astype(np.float64)
     # Scaled by the largest element, so that squares of very large or very small numbers stay in range.
@@ -67,12 +79,15 @@ def relative_l2(actual: Array, reference: Array) -> float:
     return error / norm if norm > 0 else error * scale
 
 
-def judge(actual: Array, reference: Array, element: str, eager: Array | None = None, floor: float | None = None) -> ErrorReport:
+def judge(
+    actual: Array, reference: Array, element: str, eager: Array | None = None, floor: float | None = None
+) -> ErrorReport:
     """Compares an output with the float64 reference and with eager PyTorch's output in the same element type.
 
-    All arrays have the same shape; ``element`` is the element type of the output (``f16``, ``i32``, …). Without ``eager`` the bound is ``floor``
-    (default: the rounding of ``element``). An element's kind (finite, inf, NaN) is right if it is eager's, or the rounded reference's:
-    a program that does not overflow where eager's half-precision intermediates do is no worse for it.
+    All arrays have the same shape; ``element`` is the element type of the output (``f16``, ``i32``, …). Without
+    ``eager`` the bound is ``floor`` (default: the rounding of ``element``). An element's kind (finite, inf, NaN) is
+    right if it is eager's, or the rounded reference's: a program that does not overflow where eager's half-precision
+    intermediates do is no worse for it.
     """
     if actual.shape != reference.shape:
         return ErrorReport(np.inf, 0.0, misplaced=0, example=f"; shape {actual.shape}, expected {reference.shape}")
@@ -103,7 +118,9 @@ def judge(actual: Array, reference: Array, element: str, eager: Array | None = N
 
 
 def _within_denormal_steps(actual: Array, reference: Array, element: str) -> bool:
-    """True if every element differs by at most one denormal step (the distance between neighbours of zero) of the element type."""
+    """True if every element differs by at most one denormal step (the distance between neighbours of zero) of the
+    element type.
+    """
     step = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133}.get(element, 0.0)
     both = np.isfinite(actual) & np.isfinite(reference)
     return bool(np.all(np.abs(actual[both] - reference[both]) <= step))
@@ -127,13 +144,22 @@ def _normal(rng: np.random.Generator, shape: Sequence[int]) -> Array:
 LARGE = {"f16": 2.0**6, "f8E4M3FN": 16.0, "f8E5M2": 64.0}
 """Scale of large inputs: near enough to the overflow of a product of two; 10^4 for wider types."""
 
-SMALLEST_NORMAL = {"f64": 2.0**-1022, "f32": 2.0**-126, "f16": 2.0**-14, "bf16": 2.0**-126, "f8E4M3FN": 2.0**-6, "f8E5M2": 2.0**-14}
+SMALLEST_NORMAL = {
+    "f64": 2.0**-1022,
+    "f32": 2.0**-126,
+    "f16": 2.0**-14,
+    "bf16": 2.0**-126,
+    "f8E4M3FN": 2.0**-6,
+    "f8E5M2": 2.0**-14,
+}
 
-CASES = ("normal", "large", "large_mean", "zeros", "minus_inf", "inf", "nan", "denormals", "one_hot")
+CASES = ("normal", "large", "large_mean", "zeros", "minus_inf", "inf", "nan", "denormals", "one_hot", "masked")
 """Names of the input cases; the first is benign."""
 
 
-def make_input(case: str, shape: Sequence[int], element: str, rng: np.random.Generator, marked: bool = True, integer_high: int = 8) -> Array:
+def make_input(
+    case: str, shape: Sequence[int], element: str, rng: np.random.Generator, marked: bool = True, integer_high: int = 8
+) -> Array:
     """Makes one input tensor for a case, float64 (rounded to ``element``), integer or boolean.
 
     ``marked``: whether this tensor gets the infinities and NaN of the cases that have such. Integers are uniform in
@@ -154,11 +180,18 @@ def make_input(case: str, shape: Sequence[int], element: str, rng: np.random.Gen
         case "denormals":
             x = (rng.random(x.shape) * 2 - 1) * SMALLEST_NORMAL[element]
         case "one_hot" if x.ndim and x.size:
-            x = 8.0 * (np.arange(x.shape[-1]) == rng.integers(0, x.shape[-1], size=(*x.shape[:-1], 1)))
+            hot = rng.integers(0, x.shape[-1], size=(*x.shape[:-1], 1))
+            x = np.where(np.equal(np.arange(x.shape[-1]), hot), 8.0, 0.0)
         case "minus_inf" | "inf" | "nan" if marked and x.size:
             special = {"minus_inf": -np.inf, "inf": np.inf, "nan": np.nan}[case]
             count = max(1, x.size // 100)
             np.put(x, rng.choice(x.size, size=count, replace=False), special)
+        case "masked" if marked and x.size:
+            # Rows that start with -inf, as the first tiles of a masked score do; one row is -inf throughout.
+            rows = x.reshape(-1, x.shape[-1] if x.ndim else 1)
+            starts = rng.integers(0, rows.shape[1], size=(len(rows), 1))
+            starts[rng.integers(0, len(rows))] = rows.shape[1]
+            x = np.where(np.arange(rows.shape[1]) < starts, -np.inf, rows).reshape(x.shape)
         case _:
             pass
     return round_to(np.asarray(x, dtype=np.float64), element)
@@ -177,5 +210,8 @@ def hostile_inputs(
         marked = floats[(seed + number) % len(floats)] if floats else -1
         yield (
             case,
-            [make_input(case, shape, element, rng, i == marked, integer_high) for i, (shape, element) in enumerate(types)],
+            [
+                make_input(case, shape, element, rng, i == marked, integer_high)
+                for i, (shape, element) in enumerate(types)
+            ],
         )

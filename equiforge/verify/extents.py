@@ -1,17 +1,19 @@
 """Smaller extents of the same form: what each dimension group becomes when a program is checked at reduced size.
 
-Every group that no relation determines gets an extent of its own: two tiles and a ragged rest for what is tiled, a small number for what is
-only a batch. The extents of different groups differ and have no common divisor where possible, so that mixed-up dimensions are noticed.
-Groups that are products (reshape) or sums (concat, slices, padding) of others follow from these. Where that is impossible, a whole
-connected set of groups keeps its extents: every relation holds for them.
+Every group that no relation determines gets an extent of its own: two tiles and a ragged rest for what is tiled, a
+small number for what is only a batch. The extents of different groups differ and have no common divisor where
+possible, so that mixed-up dimensions are noticed. Groups that are products (reshape) or sums (concat, slices,
+padding) of others follow from these. Where that is impossible, a whole connected set of groups keeps its extents:
+every relation holds for them.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 
-from equiforge.analysis.dim_groups import DimGroups, Relation
+from equiforge.analysis.dim_groups import DimGroups, Relation, Role
 
 BATCH_EXTENTS = (3, 2, 5, 7)
 
@@ -21,12 +23,14 @@ class ExtentPlan:
     """``extents[g]`` is the new extent of group g; ``cuts[g]`` maps old slice bounds in group g to new ones."""
 
     extents: list[int]
-    cuts: dict[int, dict[int, int]] = field(default_factory=lambda: {})
+    cuts: dict[int, dict[int, int]] = field(default_factory=dict[int, dict[int, int]])
 
 
 @dataclass(frozen=True)
 class _Equation:
-    """``extent(whole) = offset + sum(parts)`` or the product; over groups and, from their count on, segments between slice bounds."""
+    """``extent(whole) = offset + sum(parts)`` or the product; over groups and, from their count on, segments between
+    slice bounds.
+    """
 
     kind: str
     whole: int
@@ -39,7 +43,9 @@ class _Equation:
 
 
 def plan_extents(groups: DimGroups, limit: int = 16, tile: int = 16) -> ExtentPlan:
-    """Chooses the reduced extents. Groups of at most ``limit`` elements stay, save for batches; ``tile`` is the tile size to be ragged for."""
+    """Chooses the reduced extents. Groups of at most ``limit`` elements stay, save for batches; ``tile`` is the tile
+    size to be ragged for.
+    """
     old = {group: groups.extent(group) for group in range(len(groups))}
     kept = {group for group in old if groups.fixed(group) or old[group] < 0}
     equations, segments, strided = _equations(groups, old)
@@ -49,7 +55,7 @@ def plan_extents(groups: DimGroups, limit: int = 16, tile: int = 16) -> ExtentPl
     for variable in sorted(old, key=lambda v: (old[v], v)):
         if variable in wholes or variable in kept:
             continue
-        only_batch = variable < len(groups) and groups.roles(variable) == {"batch"}
+        only_batch = variable < len(groups) and groups.roles(variable) == frozenset[Role]({"batch"})
         choice[variable] = _choose(old[variable], list(choice.values()), only_batch, limit, tile)
     extents = _solve(old, choice, equations, kept)
     cuts: dict[int, dict[int, int]] = {}
@@ -64,7 +70,8 @@ def plan_extents(groups: DimGroups, limit: int = 16, tile: int = 16) -> ExtentPl
 
 
 def _equations(groups: DimGroups, old: dict[int, int]) -> tuple[list[_Equation], dict[int, list[int]], set[int]]:
-    """Turns relations into equations. Also returns the segments of each sliced group, and the groups that must keep their extents.
+    """Turns relations into equations. Also returns the segments of each sliced group, and the groups that must keep
+    their extents.
 
     Segments are further variables, numbered from ``len(groups)``; their extents are added to ``old``.
     """
@@ -83,7 +90,7 @@ def _equations(groups: DimGroups, old: dict[int, int]) -> tuple[list[_Equation],
             continue
         bounds = sorted({0, old[whole], *(r.start for r in relations), *(r.stop for r in relations)})
         pieces: list[int] = []
-        for start, stop in zip(bounds, bounds[1:], strict=False):
+        for start, stop in itertools.pairwise(bounds):
             piece = len(old)
             old[piece] = stop - start
             pieces.append(piece)
@@ -95,7 +102,8 @@ def _equations(groups: DimGroups, old: dict[int, int]) -> tuple[list[_Equation],
                 kept.add(piece)
         for r in relations:
             inside = [p for p, start in zip(pieces, bounds, strict=False) if r.start <= start < r.stop]
-            # An equation of a slice in several segments; of one that is a segment, unless it gave the segment its extent.
+            # An equation of a slice in several segments; of one that is a segment, unless it gave the segment its
+            # extent.
             if r.parts and (len(inside) > 1 or _Equation("sum", inside[0], (r.parts[0],)) not in equations):
                 equations.append(_Equation("sum", r.parts[0], tuple(inside)))
         equations.append(_Equation("sum", whole, tuple(pieces)))
@@ -120,7 +128,9 @@ def _choose(extent: int, used: list[int], only_batch: bool, limit: int, tile: in
 
 
 def _solve(old: dict[int, int], choice: dict[int, int], equations: list[_Equation], kept: set[int]) -> dict[int, int]:
-    """Evaluates the equations; where they contradict each other, the variables that hang together with them keep their extents."""
+    """Evaluates the equations; where they contradict each other, the variables that hang together with them keep
+    their extents.
+    """
     kept = set(kept)
     while True:
         extents = {v: old[v] for v in old if v in kept} | {v: n for v, n in choice.items() if v not in kept}
@@ -131,7 +141,11 @@ def _solve(old: dict[int, int], choice: dict[int, int], equations: list[_Equatio
             pending = [e for e in pending if e.whole not in extents]
         # A size-1 dimension would broadcast, and an equation that waits for its own result never becomes ready.
         wrong = {e.whole for e in pending}
-        wrong |= {e.whole for e in equations if e.whole in extents and all(p in extents for p in e.parts) and e.value(extents) != extents[e.whole]}
+        wrong |= {
+            e.whole
+            for e in equations
+            if e.whole in extents and all(p in extents for p in e.parts) and e.value(extents) != extents[e.whole]
+        }
         wrong |= {v for v, n in extents.items() if n == 1 != old[v] or n > old[v] > 0}
         if not wrong:
             return extents

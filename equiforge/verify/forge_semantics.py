@@ -136,7 +136,11 @@ def _(interpreter: Interpreter, op: forge.PadOp, operands: list[Value]) -> Value
 @meaning(forge.GatherOp)
 def _(interpreter: Interpreter, op: forge.GatherOp, operands: list[Value]) -> Value:
     dim = op.dim
-    return zip_tiles(lambda x, index: numeric.gather(x, index, dim), family(operands[0]), family(operands[1]))
+
+    def take(x: Array, index: Array) -> Array:
+        return numeric.gather(x, index, dim)
+
+    return zip_tiles(take, family(operands[0]), family(operands[1]))
 
 
 @meaning(forge.TupleOp)
@@ -154,9 +158,13 @@ def _(interpreter: Interpreter, op: forge.GetOp, operands: list[Value]) -> Value
 
 @meaning(forge.RandomOp)
 def _(interpreter: Interpreter, op: forge.RandomOp, operands: list[Value]) -> Value:
-    raise UnsupportedOpError("a random value has no reference meaning", location_of(op), "evaluate the program without it")
+    raise UnsupportedOpError(
+        "a random value has no reference meaning", location_of(op), "evaluate the program without it"
+    )
 
 
 @meaning(forge.OpaqueOp)
 def _(interpreter: Interpreter, op: forge.OpaqueOp, operands: list[Value]) -> Value:
-    raise UnsupportedOpError(f"{op.target} has no reference meaning", location_of(op), "it is compared by running PyTorch only")
+    raise UnsupportedOpError(
+        f"{op.target} has no reference meaning", location_of(op), "it is compared by running PyTorch only"
+    )

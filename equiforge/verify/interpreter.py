@@ -1,11 +1,11 @@
 """The reference meaning of forge and tile functions, in NumPy float64.
 
-Written for clearness: each op's meaning is a function in ``forge_semantics`` or ``tile_semantics``, of the op and its operands' values. A value with
-parallel axes is evaluated coordinate by coordinate, with real ragged tiles, and every result is checked against the shape that its type gives
-to that coordinate. No code is shared with the code generator.
+Written for clearness: each op's meaning is a function in ``forge_semantics`` or ``tile_semantics``, of the op and its
+operands' values. A value with parallel axes is evaluated coordinate by coordinate, with real ragged tiles, and every
+result is checked against the shape that its type gives to that coordinate. No code is shared with the code generator.
 
-Floats are computed in float64 and never rounded, unless ``rounding="storage"``: then every float result is rounded to its own element type,
-so that a program with ``numerics=strict`` means what it says.
+Floats are computed in float64 and never rounded, unless ``rounding="storage"``: then every float result is rounded to
+its own element type, so that a program with ``numerics=strict`` means what it says.
 
 >>> evaluate(module, [q, k, v], tile_sizes={"q0": 16, "k0": 16})     # doctest: +SKIP
 """
@@ -13,8 +13,8 @@ so that a program with ``numerics=strict`` means what it says.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TupleType
@@ -35,7 +35,7 @@ Meaning: TypeAlias = "Callable[[Interpreter, Operation, list[Value]], Value]"
 DTYPES = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64"}
 
 
-def dtype_of(element_type: Attribute) -> np.dtype[np.generic]:
+def dtype_of(element_type: Attribute) -> np.dtype[Any]:
     """The NumPy type that an element type is computed in."""
     return np.dtype(DTYPES.get(str(element_type), "float64"))
 
@@ -57,11 +57,11 @@ class Interpreter:
         self._positions = {axis: list(range(self.tiling.count(axis))) for axis in axes}
 
     def positions(self, axis: str) -> list[int]:
-        """The positions of an axis at which values are evaluated: all, or the current one inside of a reducer's body."""
+        """The positions of an axis at which values are evaluated: all, or the current one in a reducer's body."""
         return self._positions[axis]
 
     @contextlib.contextmanager
-    def at_position(self, axis: str, position: int) -> Iterator[None]:
+    def at_position(self, axis: str, position: int) -> Generator[None]:
         """Evaluates at one position of an axis only."""
         saved = self._positions[axis]
         self._positions[axis] = [position]
@@ -106,7 +106,9 @@ class Interpreter:
         """Evaluates one op; its result is rounded (with ``rounding="storage"``) and checked against its type."""
         meaning = meanings().get(type(op))
         if meaning is None:
-            raise EquiforgeError(f"{op.name} has no reference meaning", location_of(op), "it can't be checked by the interpreter")
+            raise EquiforgeError(
+                f"{op.name} has no reference meaning", location_of(op), "it can't be checked by the interpreter"
+            )
         result = meaning(self, op, operands)
         type_ = op.results[0].type
         if isinstance(result, Family):
@@ -125,10 +127,11 @@ class Interpreter:
             raise EquiforgeError(f"{op.name}: a value of type {type_} has axes {value.axes}", location_of(op))
         for coordinate, array in value.tiles.items():
             expected = self.tiling.local_shape(type_, value.named(coordinate))
-            if len(expected) != array.ndim or any(e >= 0 and e != n for e, n in zip(expected, array.shape, strict=True)):
-                raise EquiforgeError(
-                    f"{op.name}: the tile at {value.named(coordinate)} has shape {array.shape}, {type_} says {expected}", location_of(op)
-                )
+            if len(expected) != array.ndim or any(
+                e >= 0 and e != n for e, n in zip(expected, array.shape, strict=True)
+            ):
+                place = f"{op.name}: the tile at {value.named(coordinate)}"
+                raise EquiforgeError(f"{place} has shape {array.shape}, {type_} says {expected}", location_of(op))
 
     def reducer(self, symbol: str) -> tile.ReducerOp:
         """Finds a reducer by its symbol."""
@@ -176,9 +179,9 @@ def evaluate(
 ) -> list[Array]:
     """Evaluates a forge or tile function on whole arrays and returns its results.
 
-    ``args`` have the parameters' shapes; floats of any width are taken as float64. ``tile_sizes`` gives tile sizes of parallel axes by
-    name (default: about a third of the extent, so that there is a ragged tile). Raises ``EquiforgeError`` for ops without a
-    meaning here, such as ``forge.random`` and ``forge.opaque``.
+    ``args`` have the parameters' shapes; floats of any width are taken as float64. ``tile_sizes`` gives tile sizes of
+    parallel axes by name (default: about a third of the extent, so that there is a ragged tile). Raises
+    ``EquiforgeError`` for ops without a meaning here, such as ``forge.random`` and ``forge.opaque``.
     """
     func = main_function(module_or_func)
     scope = module_or_func if isinstance(module_or_func, ModuleOp) else func.parent_op() or func

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+Array: TypeAlias = npt.NDArray[Any]
 
 
 def is_float(x: Array) -> bool:
@@ -130,7 +131,7 @@ def fold(reducer: str, a: Array, b: Array) -> Array:
             raise ValueError(f"no built-in reducer {reducer!r}")
 
 
-def identity(reducer: str, dtype: np.dtype[np.generic]) -> np.generic:
+def identity(reducer: str, dtype: np.dtype[Any]) -> Any:
     """The value that a built-in reducer starts from."""
     if reducer in ("sum", "any"):
         return dtype.type(0)
@@ -184,8 +185,10 @@ def drop(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
     return shape[:dim] + shape[dim + 1 :]
 
 
-def convert(x: Array, dtype: np.dtype[np.generic]) -> Array:
-    """``forge.cast``: numbers to booleans are ``!= 0``, floats to integers truncate, NaN and overflow give some integer."""
+def convert(x: Array, dtype: np.dtype[Any]) -> Array:
+    """``forge.cast``: numbers to booleans are ``!= 0``, floats to integers truncate, NaN and overflow give some
+    integer.
+    """
     if dtype == np.bool_:
         return x != 0
     if is_float(x) and np.issubdtype(dtype, np.integer):

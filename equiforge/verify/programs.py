@@ -15,8 +15,8 @@ Body = Callable[..., "SSAValue | Operation | Sequence[SSAValue | Operation]"]
 def program(arg_types: Sequence[Attribute], body: Body, symbols: Sequence[Operation] = ()) -> ModuleOp:
     """Makes a module with ``@main`` over arguments of the given types.
 
-    ``body`` gets the arguments and returns the result or the results; the ops that it makes are inserted in the order of their
-    creation. ``symbols`` (axes, reducers) are put before the function. The module is verified.
+    ``body`` gets the arguments and returns the result or the results; the ops that it makes are inserted in the order
+    of their creation. ``symbols`` (axes, reducers) are put before the function. The module is verified.
 
     >>> program([t, t], lambda a, b: forge.MulOp(a, forge.ExpOp(b)))     # doctest: +SKIP
     """

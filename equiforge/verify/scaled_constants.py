@@ -1,23 +1,23 @@
 """Constants that name an extent: the ``n`` and ``1/n`` of a mean.
 
-When the reduced dimension gets smaller, so must they, else a rewrite that knows ``sum(1) = n`` would be refuted wrongly at reduced extents. They are
-recognised in the forge program by their use: multiplied with, or dividing, what a sum over a group of that extent yields.
+When the reduced dimension gets smaller, so must they, else a rewrite that knows ``sum(1) = n`` would be refuted
+wrongly at reduced extents. They are recognised in the forge program by their use: multiplied with, or dividing, what
+a sum over a group of that extent yields.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from equiforge.analysis.dim_groups import DimGroups
 from equiforge.dialects import forge
 from equiforge.dialects.tile_types import element_type_of
 from equiforge.verify.compare import UNIT_ROUNDOFF
 from equiforge.verify.values import round_to
-
-import numpy as np
 
 
 def scaled_constants(func: FuncOp, groups: DimGroups, extents: Sequence[int]) -> dict[float, float]:
@@ -36,10 +36,10 @@ def scaled_constants(func: FuncOp, groups: DimGroups, extents: Sequence[int]) ->
             for group in _summed_groups(other, groups):
                 old, new = groups.extent(group), extents[group]
                 element = str(element_type_of(constant.type))
-                if literal.splat == old:
+                if literal.splat == float(old):
                     found.setdefault(literal.splat, set()).add(float(new))
                 elif _near(literal.splat, 1.0 / old, element):
-                    found.setdefault(literal.splat, set()).add(float(round_to(np.float64(1.0 / new), element)))
+                    found.setdefault(literal.splat, set()).add(float(round_to(np.array(1.0 / new), element)))
     return {value: news.pop() for value, news in found.items() if len(news) == 1}
 
 

@@ -1,8 +1,8 @@
 """Programs at reduced extents of the same form: what a candidate is checked and executed at.
 
-A program of 4096 x 4096 matrices becomes one of 35 x 37 matrices with the same ops, axes, reducers and ragged tails. A forge program and a tile
-program made from it are reduced together: their arguments are the same tensors, so the same dimension groups get the same
-extents (``extents.plan_extents``).
+A program of 4096 x 4096 matrices becomes one of 35 x 37 matrices with the same ops, axes, reducers and ragged tails.
+A forge program and a tile program made from it are reduced together: their arguments are the same tensors, so the
+same dimension groups get the same extents (``extents.plan_extents``).
 
 >>> small, small_candidate = shrink(program, candidate)     # doctest: +SKIP
 """
@@ -34,9 +34,9 @@ def shrink(
 ) -> tuple[ModuleOp, ModuleOp | None]:
     """Returns copies of both modules with smaller extents, consistent with each other, verified.
 
-    ``limit``: groups of at most so many elements keep their extents (those that are only batches become 2, 3, 5 or 7). ``tile_size``: larger
-    ones become two tiles of this size and a ragged rest. Groups whose extents are tied by more than reshapes, slices, concatenations and
-    padding (a dense constant, a gathered dimension) keep theirs.
+    ``limit``: groups of at most so many elements keep their extents (those that are only batches become 2, 3, 5 or
+    7). ``tile_size``: larger ones become two tiles of this size and a ragged rest. Groups whose extents are tied by
+    more than reshapes, slices, concatenations and padding (a dense constant, a gathered dimension) keep theirs.
     """
     modules = [forge_module, *([tile_module] if tile_module is not None else [])]
     functions = [main_function(module) for module in modules]
@@ -72,9 +72,11 @@ class _Rewriter:
 
         def reduced(type_: Attribute) -> Attribute:
             if isinstance(type_, TupleType):
-                return TupleType([cast(TypeAttribute, reduced(field)) for field in type_.types])
+                return TupleType(tuple(cast(TypeAttribute, reduced(field)) for field in type_.types))
             dims = self.groups.dims(value, next(fields))
-            shape = [old if group < 0 else self.plan.extents[group] for old, group in zip(shape_of(type_), dims, strict=True)]
+            shape = [
+                old if group < 0 else self.plan.extents[group] for old, group in zip(shape_of(type_), dims, strict=True)
+            ]
             return make_type(shape, element_type_of(type_), states_of(type_))
 
         return reduced(value.type)

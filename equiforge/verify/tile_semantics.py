@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.ir import Attribute, Operation
@@ -17,7 +17,7 @@ from equiforge.verify.interpreter import Interpreter, Meaning, dtype_of
 from equiforge.verify.numeric import Array
 from equiforge.verify.values import Family, Value, zip_tiles
 
-DType: TypeAlias = "np.dtype[np.generic]"
+DType: TypeAlias = "np.dtype[Any]"
 
 TILE_MEANINGS: dict[type[Operation], Meaning] = {}
 
@@ -145,7 +145,12 @@ def rolling(interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Valu
 
 
 def step(
-    interpreter: Interpreter, reducer: tile.ReducerOp, states: list[Value], inputs: list[Value], axis: str, position: int
+    interpreter: Interpreter,
+    reducer: tile.ReducerOp,
+    states: list[Value],
+    inputs: list[Value],
+    axis: str,
+    position: int,
 ) -> list[Value]:
     """Runs a reducer's body once, on what the inputs hold at one position of the axis."""
     with interpreter.at_position(axis, position):
@@ -168,7 +173,9 @@ def finish(interpreter: Interpreter, reducer: tile.ReducerOp, states: list[Value
 def rolling_in_parts(
     interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Value], axis: str, parts: Sequence[Sequence[int]]
 ) -> Value:
-    """Like ``rolling``, but reduces each part of the positions on its own and merges the states: what a split reduction does."""
+    """Like ``rolling``, but reduces each part of the positions on its own and merges the states: what a split
+    reduction does.
+    """
     total: list[Value] | None = None
     for part in parts:
         states = identity_states(interpreter, reducer)

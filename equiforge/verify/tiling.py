@@ -38,7 +38,9 @@ class Tiling:
         return slice(start, min(start + self.sizes[axis], self.extents[axis]))
 
     def local_shape(self, type_: Attribute, at: Mapping[str, int]) -> tuple[int, ...]:
-        """Returns the shape of the tile that a coordinate holds of a value of the given type (negative where the extent is dynamic)."""
+        """Returns the shape of the tile that a coordinate holds of a value of the given type (negative where the
+        extent is dynamic).
+        """
         shape = list(shape_of(type_))
         for state in states_of(type_):
             if isinstance(state, PartitionAttr):

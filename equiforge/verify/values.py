@@ -1,7 +1,8 @@
 """Values of the reference interpreter: families of arrays over the coordinates of parallel axes.
 
-A :class:`Family` with axes ``p, q`` holds one array for each pair of coordinates: the tile of it that coordinate ``(p, q)`` sees. Tiles at a ragged edge
-are simply smaller. A value without axes is a family with one tile, at the empty coordinate. A value of tuple type is a Python tuple of families.
+A :class:`Family` with axes ``p, q`` holds one array for each pair of coordinates: the tile of it that coordinate
+``(p, q)`` sees. Tiles at a ragged edge are simply smaller. A value without axes is a family with one tile, at the
+empty coordinate. A value of tuple type is a Python tuple of families.
 """
 
 from __future__ import annotations
@@ -43,8 +44,12 @@ class Family:
         """Returns a coordinate by axis name."""
         return dict(zip(self.axes, coordinate, strict=True))
 
-    def extended(self, axis: str, positions: list[int], function: Callable[[int, Array, dict[str, int]], Array]) -> Family:
-        """Adds an axis: the tile at each of its positions is a function of the position, the old tile and the old coordinate."""
+    def extended(
+        self, axis: str, positions: list[int], function: Callable[[int, Array, dict[str, int]], Array]
+    ) -> Family:
+        """Adds an axis: the tile at each of its positions is a function of the position, the old tile and the old
+        coordinate.
+        """
         axes = tuple(sorted((*self.axes, axis)))
         tiles: dict[Coordinate, Array] = {}
         for coordinate, tile in self.tiles.items():
@@ -96,14 +101,15 @@ def zip_tiles(function: Callable[..., Array], *families: Family) -> Family:
 
 
 def round_to(x: Array, element: str) -> Array:
-    """Rounds float64 numbers to the nearest number of a storage type (``f64``, ``f32``, ``f16``, ``bf16``), ties to even."""
+    """Rounds float64 numbers to the nearest number of a storage type (``f64``, ``f32``, ``f16``, ``bf16``), ties to
+    even.
+    """
     match element:
         case "f64":
             return x
-        case "f32":
-            return x.astype(np.float32).astype(np.float64)
-        case "f16":
-            return x.astype(np.float16).astype(np.float64)
+        case "f32" | "f16":
+            with np.errstate(over="ignore", under="ignore"):
+                return x.astype(np.float32 if element == "f32" else np.float16).astype(np.float64)
         case "bf16":
             return _round_bits(x, significand_bits=8, min_exponent=-126, max_value=3.3895313892515355e38)
         case "f8E4M3FN":

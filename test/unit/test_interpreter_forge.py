@@ -23,11 +23,13 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.0, 1e-300, 710.0, -710.0
 TORCH_UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "neg": torch.neg, "abs": torch.abs, "exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt,
     "recip": torch.reciprocal, "tanh": torch.tanh, "erf": torch.erf, "sigmoid": torch.sigmoid, "relu": torch.relu,
-    "sin": torch.sin, "cos": torch.cos, "floor": torch.floor, "ceil": torch.ceil, "round": torch.round, "not": torch.logical_not,
+    "sin": torch.sin, "cos": torch.cos, "floor": torch.floor, "ceil": torch.ceil, "round": torch.round,
+    "not": torch.logical_not,
 }  # fmt: skip
 TORCH_BINARY: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "max": torch.maximum, "min": torch.minimum,
-    "pow": torch.pow, "rem": torch.remainder, "and": torch.bitwise_and, "or": torch.bitwise_or, "xor": torch.bitwise_xor,
+    "pow": torch.pow, "rem": torch.remainder, "and": torch.bitwise_and, "or": torch.bitwise_or,
+    "xor": torch.bitwise_xor,
 }  # fmt: skip
 TORCH_COMPARE = {"eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge}
 
@@ -103,7 +105,9 @@ def test_integer_op_is_exact_and_wraps(name: str, element: IntegerType, dtype: t
     function = TORCH_BINARY[name]
     if name == "div":
         function = lambda a, b: torch.div(a, b, rounding_mode="floor")  # noqa: E731
-    module = program([tensor(8, 1, element=element), tensor(1, 8, element=element)], lambda a, b: forge.BINARY_OPS[name](a, b))
+    module = program(
+        [tensor(8, 1, element=element), tensor(1, 8, element=element)], lambda a, b: forge.BINARY_OPS[name](a, b)
+    )
     same(run(module, x[:, None], y[None, :]), function(x[:, None], y[None, :]))
 
 
@@ -148,9 +152,27 @@ def test_cast_between_kinds(source: Attribute, target: Attribute, values: list[f
 
 @pytest.mark.parametrize(("element", "dtype"), [(f16, torch.float16), (bf16, torch.bfloat16), (f32, torch.float32)])
 def test_storage_rounding_is_pytorchs_conversion(element: Attribute, dtype: torch.dtype) -> None:
-    values = torch.cat([torch.tensor(SPECIAL), normal(1000).mul(1e5), normal(1000).mul(1e-5), normal(1000).mul(1e-39), normal(1000)]).double()
+    values = torch.cat(
+        [torch.tensor(SPECIAL), normal(1000).mul(1e5), normal(1000).mul(1e-5), normal(1000).mul(1e-39), normal(1000)]
+    ).double()
     # Ties and the threshold of overflow as well.
-    edges = torch.tensor([65504.0, 65519.99, 65520.0, 1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8, 1 + 3 * 2**-8, 3.39e38, 3.3961e38, 2**-133, 2**-134, 2**-24, 2**-25])
+    edges = torch.tensor(
+        [
+            65504.0,
+            65519.99,
+            65520.0,
+            1 + 2**-11,
+            1 + 3 * 2**-11,
+            1 + 2**-8,
+            1 + 3 * 2**-8,
+            3.39e38,
+            3.3961e38,
+            2**-133,
+            2**-134,
+            2**-24,
+            2**-25,
+        ]
+    )
     values = torch.cat([values, edges.double()])
     module = program([tensor(len(values))], lambda x: forge.CastOp(x, element))
     rounded = evaluate(module, [values.numpy()], rounding="storage")[0]
@@ -216,7 +238,7 @@ def test_structural_ops_move_elements_as_pytorch_does() -> None:
     x = normal(2, 3, 4)
 
     def check(body: Callable[..., object], expected: torch.Tensor) -> None:
-        same(run(program([tensor(2, 3, 4)], body), x), expected)  # type: ignore[arg-type]
+        same(run(program([tensor(2, 3, 4)], body), x), expected)
 
     check(lambda a: forge.TransposeOp(a, (2, 0, 1)), x.permute(2, 0, 1))
     check(lambda a: forge.ReshapeOp(a, (6, 1, 4)), x.reshape(6, 1, 4))
@@ -258,7 +280,7 @@ def test_tuple_members_come_out_as_they_went_in() -> None:
     (lambda a: forge.RandomOp(a.type), "random"),
 ])  # fmt: skip
 def test_what_has_no_meaning_names_itself_and_its_source_line(make: Callable[..., object], named: str) -> None:
-    def body(a):  # noqa: ANN001, ANN202
+    def body(a):
         op = make(a)
         op.attributes["loc"] = StringAttr("model.py:7")
         return op.results[0]
@@ -291,10 +313,12 @@ def pointwise_expressions(draw: st.DrawFn) -> tuple[list[tuple[str, list[int]]],
 
 @settings(max_examples=60, deadline=None)
 @given(pointwise_expressions(), st.integers(0, 1000))
-def test_random_pointwise_programs_agree(expression: tuple[list[tuple[str, list[int]]], list[tuple[int, ...]]], seed: int) -> None:
+def test_random_pointwise_programs_agree(
+    expression: tuple[list[tuple[str, list[int]]], list[tuple[int, ...]]], seed: int
+) -> None:
     ops, shapes = expression
 
-    def body(*args):  # noqa: ANN002, ANN202
+    def body(*args):
         values = list(args)
         for name, places in ops:
             table = forge.UNARY_OPS if name in op_table.UNARY else forge.BINARY_OPS

@@ -1,4 +1,6 @@
-"""Every tile op of the reference interpreter against the op that it refines, at tile sizes with and without a ragged tail."""
+"""Every tile op of the reference interpreter against the op that it refines, at tile sizes with and without a ragged
+tail.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,9 @@ def test_reduction_across_tiles_propagates_nan(reducer: str) -> None:
     x[1, 5] = np.nan
 
     def body(a: Value) -> Value:
-        return tile.ReduceOp.over_parallel(reducer, tile.ReduceOp.over_axis(reducer, tile.PartitionOp(a, 1, "k0"), 1), "k0")
+        return tile.ReduceOp.over_parallel(
+            reducer, tile.ReduceOp.over_axis(reducer, tile.PartitionOp(a, 1, "k0"), 1), "k0"
+        )
 
     actual = run(program([tensor(2, 6)], body, [tile.AxisOp("k0", 6)]), x, k0=4)
     assert not np.isnan(actual[0, 0])
