@@ -36,8 +36,9 @@ class InferredOp(IRDLOperation):
             expected = self.infer()
         except VerifyException as error:
             # What concerns a type alone does not know the op.
-            named = str(error).startswith(("forge.", "tile."))
-            raise error if named else VerifyException(f"{self.name}: {error}") from error
+            if str(error).startswith(("forge.", "tile.")):
+                raise
+            raise VerifyException(f"{self.name}: {error}") from error
         if self.results[0].type != expected:
             raise VerifyException(f"{self.name}: the result is {self.results[0].type}, but the operands give {expected}")
 

@@ -113,7 +113,7 @@ class ReducerOp(IRDLOperation):
 
     @property
     def certificate(self) -> str | None:
-        return self.certificate_attr.data if self.certificate_attr else None
+        return self.certificate_attr.data if self.certificate_attr is not None else None
 
     @property
     def num_states(self) -> int:
@@ -312,11 +312,11 @@ class ReduceOp(InferredOp):
 
     @property
     def dim(self) -> int | None:
-        return self.dim_attr.value.data if self.dim_attr else None
+        return self.dim_attr.value.data if self.dim_attr is not None else None
 
     @property
     def axis_name(self) -> str | None:
-        return self.axis_attr.root_reference.data if self.axis_attr else None
+        return self.axis_attr.root_reference.data if self.axis_attr is not None else None
 
     def infer(self) -> Attribute:
         dim, axis = self.dim, self.axis_name
