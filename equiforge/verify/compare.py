@@ -181,7 +181,7 @@ def make_input(
             x = (rng.random(x.shape) * 2 - 1) * SMALLEST_NORMAL[element]
         case "one_hot" if x.ndim and x.size:
             hot = rng.integers(0, x.shape[-1], size=(*x.shape[:-1], 1))
-            places: Array = np.arange(x.shape[-1])
+            places: Array = np.arange(int(x.shape[-1]))
             x = np.where(places == hot, 8.0, 0.0)
         case "minus_inf" | "inf" | "nan" if marked and x.size:
             special = {"minus_inf": -np.inf, "inf": np.inf, "nan": np.nan}[case]
