@@ -7,6 +7,7 @@ grid axis that does not cut it, and processors left idle by a small grid. Both a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,8 @@ ELEMENT_BYTES = {"i1": 1, "i8": 1, "f8E4M3FN": 1, "f8E5M2": 1, "f16": 2, "bf16":
 TILES = (128, 64, 32, 16, 4, 1)
 LOOP_TILE = 64
 _LEAST_LOOP_TILE = 16
+_DOT_TILE = 16
+"""Tensor cores multiply tiles of at least this many rows and columns; fewer are padded."""
 MAX_TILE_ELEMENTS = 32_768
 """Elements of one value that a block can hold (128 KiB of f32): larger tiles don't fit registers and shared memory."""
 _DRAM_EFFICIENCY = 0.85
@@ -48,7 +51,8 @@ class KernelCost:
 @dataclass(frozen=True)
 class _Work:
     """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops`` and the ``rate`` at which they are done, the axes that
-    ``cut`` it, the outer loops that may repeat a load, the (extent, axis) pairs of the tiles it holds, and its ``operands`` with their elements."""
+    ``cut`` it, the outer loops that may repeat a load, the (extent, axis) pairs of the tiles it holds, its ``operands`` with their elements, and
+    the least extent of its tiles along rows and columns."""
 
     bytes: int
     base: int
@@ -58,6 +62,7 @@ class _Work:
     repeats: tuple[int, ...]
     tiles: tuple[tuple[tuple[int, int], ...], ...]
     operands: tuple[tuple[int, int], ...]
+    granule: int = 1
 
 
 def storage_element(graph: EGraph, class_id: int) -> str:
@@ -168,8 +173,9 @@ class CostModel:
             shape = graph.types[option.owner].shape
             flops = 2 * product(shape) * graph.types[a].shape[-1]
             tiles = (self._tile_extents(option.owner), self._tile_extents(a), self._tile_extents(b))
-            element = self._dot_element(a, b) if shape[-2] > 1 else "f32"
-            return _Work(0, -1, flops, self._rate(element), self._cut(option.owner, a, b), (), tiles, operands)
+            element, granule = (self._dot_element(a, b), _DOT_TILE) if shape[-2] > 1 else ("f32", 1)
+            cut = self._cut(option.owner, a, b)
+            return _Work(0, -1, flops, self._rate(element), cut, (), tiles, operands, granule)
         tiles = (self._tile_extents(node.children[0]),)
         return _Work(0, -1, 0, 1.0, self._cut(*node.children), (), tiles, operands)
 
@@ -190,7 +196,7 @@ class CostModel:
 
     def _measure_rolling(self, node: ENode) -> _Work:
         reducer: Reducer = self.graph.reducers[str(node.attrs[0])]
-        flops, rate = 0, 1.0
+        flops, rate, granule = 0, 1.0, 1
         for consumer in reducer.consumers:
             if consumer.kind == "tilematmul":
                 shapes = [self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution, set()))]
@@ -198,11 +204,13 @@ class CostModel:
                 other = self.graph.types[node.children[consumer.other]].shape
                 columns = other[-1] if consumer.operand == 0 else other[-2]
                 flops += 2 * product(contribution) * columns
-                element = self._dot_element(node.children[consumer.other]) if contribution[-2] > 1 else "f32"
-                rate = self._rate(element)
+                if contribution[-2] > 1:
+                    rate, granule = self._rate(self._dot_element(node.children[consumer.other])), _DOT_TILE
+                else:
+                    rate = self._rate("f32")
         tiles = tuple(self._tile_extents(c) for c in node.children)
         operands = tuple((c, product(self.graph.types[c].shape)) for c in node.children)
-        return _Work(0, -1, flops, rate, self._cut(*node.children), (), tiles, operands)
+        return _Work(0, -1, flops, rate, self._cut(*node.children), (), tiles, operands, granule)
 
     def least_us(self, grid: Grid, option: Option) -> tuple[float, float]:
         """What an option costs at least in any estimate of a kernel on this grid: time for its reads out of L2, and for its products."""
@@ -220,17 +228,22 @@ class CostModel:
 
     def fits(self, grid: Grid, option: Option) -> bool:
         """Whether some tiling makes the tiles of an option small enough for a block."""
-        smallest = min(TILES)
-        for extents in self.work(option).tiles:
+
+        def size(axis: int) -> int:
+            if axis in self.batch_axes:
+                return 1
+            return min(TILES) if axis in grid.axes else _LEAST_LOOP_TILE
+
+        return self._holds(self.work(option), size)
+
+    @staticmethod
+    def _holds(work: _Work, size: Callable[[int], int]) -> bool:
+        """Whether the tiles of an option are small enough for a block when axes have the given tile sizes."""
+        for extents in work.tiles:
             held = 1
-            for extent, axis in extents:
-                whole = pow2(extent)
-                if axis < 0:
-                    held *= whole
-                elif axis not in self.batch_axes and axis not in grid.axes:
-                    held *= min(_LEAST_LOOP_TILE, whole)
-                elif axis not in self.batch_axes:
-                    held *= min(smallest, whole)
+            for place, (extent, axis) in enumerate(extents, start=2 - len(extents)):
+                cut = pow2(extent) if axis < 0 else min(size(axis), pow2(extent))
+                held *= max(cut, work.granule if place >= 0 else 1)
             if held > MAX_TILE_ELEMENTS:
                 return False
         return True
@@ -276,13 +289,8 @@ class CostModel:
             return min(LOOP_TILE, max(_LEAST_LOOP_TILE, tile), pow2(axes[axis].extent))
 
         count = {a: -(-axes[a].extent // size(a)) for a in {*grid.axes, *loops}}
-        for work in works:
-            for extents in work.tiles:
-                held = 1
-                for extent, axis in extents:
-                    held *= min(size(axis), pow2(extent)) if axis >= 0 else pow2(extent)
-                if held > MAX_TILE_ELEMENTS:
-                    return None
+        if not all(self._holds(work, size) for work in works):
+            return None
         blocks = 1
         for axis in grid.axes:
             blocks *= count[axis]

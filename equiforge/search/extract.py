@@ -126,7 +126,13 @@ class Extraction:
         self.compact = compact_table(self.space)
         self.table = self.compact if options.strategy == "early" else raw_table(self.space)
         self.search = KernelSearch(
-            self.space, self.compact, self.table, self.model, options.strategy, options.max_kernel_states
+            self.space,
+            self.compact,
+            self.table,
+            self.model,
+            options.strategy,
+            options.max_kernel_states,
+            deadline=self.start + options.max_seconds,
         )
         self.counters = Counters()
         self.stop = ""

@@ -10,6 +10,7 @@ The candidates are the *minimal* sets of heavy choices that make the root: a ker
 from __future__ import annotations
 
 import heapq
+import time
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -122,7 +123,14 @@ class KernelSearch:
     """Kernels of the stored classes of an e-graph, each list made when first asked for."""
 
     def __init__(
-        self, space: Space, compact: Table, table: Table, model: CostModel, strategy: Strategy, max_states: int
+        self,
+        space: Space,
+        compact: Table,
+        table: Table,
+        model: CostModel,
+        strategy: Strategy,
+        max_states: int,
+        deadline: float,
     ):
         self.space = space
         self.compact = compact
@@ -130,6 +138,7 @@ class KernelSearch:
         self.model = model
         self.strategy: Strategy = strategy
         self.max_states = max_states
+        self.deadline = deadline
         self.must = MustRead(space, table, model)
         self.counters = Counters()
         self._variants: dict[int, Variants] = {}
@@ -183,7 +192,7 @@ class KernelSearch:
                 order -= 1
         expanded = 0
         while heap:
-            if expanded >= self.max_states:
+            if expanded >= self.max_states or (expanded % 256 == 255 and time.perf_counter() > self.deadline):
                 return [masks.all for masks in done], heap[0].priority
             state = heapq.heappop(heap)
             if early and done[state.grid].has_subset_of(state.heavy):
