@@ -1,0 +1,109 @@
+"""The soundness check of an e-graph: every e-node of every class has the value of its class.
+
+The e-graph is taken as IR (``equivalence.graph``); the reference interpreter evaluates each e-node as soon as its child classes have a value. A class
+takes the value of the e-node that is ready first, and all others must agree with it: exactly for integers and booleans, within rounding for
+floats, with NaN and infinities in the same places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.equivalence import ClassOp, GraphOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from equiforge.dialects.tile_types import element_type_of
+from equiforge.errors import EquiforgeError
+from equiforge.verify.interpreter import Interpreter, dtype_of
+from equiforge.verify.numeric import convert
+from equiforge.verify.values import Family, Value
+
+TOLERANCE = 1e-9
+"""Relative to the largest element of the class, in float64: reassociated sums of small programs stay well below."""
+
+
+@dataclass
+class EgraphReport:
+    """``mismatches`` describes e-nodes that differ from their class; ``unreached`` counts e-nodes that got no value (they stand on cycles only)."""
+
+    checked: int = 0
+    unreached: int = 0
+    mismatches: list[str] = field(default_factory=lambda: [])
+
+    @property
+    def ok(self) -> bool:
+        return not self.mismatches
+
+
+def check_egraph(module: ModuleOp, args: Sequence[np.ndarray], tile_sizes: Mapping[str, int] | None = None) -> EgraphReport:
+    """Evaluate all e-nodes of the e-graph of ``module`` on whole arguments ``args``; integers are taken as they are, floats as float64."""
+    function = next((op for op in module.walk() if isinstance(op, FuncOp)), None)
+    graph = next((op for op in module.walk() if isinstance(op, GraphOp)), None)
+    if function is None or graph is None:
+        raise EquiforgeError("the module has no equivalence.graph")
+    return _Check(module, function, graph, args, tile_sizes).run()
+
+
+class _Check:
+    def __init__(
+        self, module: ModuleOp, function: FuncOp, graph: GraphOp, args: Sequence[np.ndarray], tile_sizes: Mapping[str, int] | None
+    ):
+        self.interpreter = Interpreter(module, tile_sizes)
+        self.graph = graph
+        self.report = EgraphReport()
+        self.values: dict[SSAValue, Value] = {}
+        for argument, array in zip(function.body.block.args, args, strict=True):
+            self.values[argument] = Family.whole(convert(array, dtype_of(element_type_of(argument.type))))
+
+    def run(self) -> EgraphReport:
+        classes = [op for op in self.graph.body.block.ops if isinstance(op, ClassOp)]
+        waiting = [(op, node) for op in classes for node in op.operands]
+        with np.errstate(all="ignore"):
+            while waiting:
+                left = [(op, node) for op, node in waiting if not self._try(op, node)]
+                if len(left) == len(waiting):
+                    self.report.unreached = len(left)
+                    break
+                waiting = left
+        return self.report
+
+    def _try(self, op: ClassOp, node: SSAValue) -> bool:
+        """Evaluate one e-node if its operands are there; True if it was."""
+        if isinstance(node, OpResult):
+            owner = cast(Operation, node.owner)
+            if any(operand not in self.values for operand in owner.operands):
+                return False
+            value = self.interpreter.op(owner, [self.values[operand] for operand in owner.operands])
+        else:
+            value = self.values[node]
+        self.report.checked += 1
+        known = self.values.setdefault(op.result, value)
+        difference = _difference(known, value)
+        if difference is not None:
+            self.report.mismatches.append(f"{node.owner} in the class {op}: {difference}")
+        return True
+
+
+def _difference(known: Value, value: Value) -> str | None:
+    """How two values of one class differ, or None."""
+    if isinstance(known, tuple) or isinstance(value, tuple):
+        pairs = zip(cast("tuple[Family, ...]", known), cast("tuple[Family, ...]", value), strict=True)
+        return next((d for a, b in pairs if (d := _difference(a, b)) is not None), None)
+    if known.axes != value.axes or set(known.tiles) != set(value.tiles):
+        return f"axes {value.axes}, of the class {known.axes}"
+    scale = max((float(np.max(np.abs(a[np.isfinite(a)]), initial=0.0)) for a in known.tiles.values() if a.dtype.kind == "f"), default=0.0)
+    for coordinate, expected in known.tiles.items():
+        found = value.tiles[coordinate]
+        if expected.shape != found.shape:
+            return f"shape {found.shape} at {known.named(coordinate)}, of the class {expected.shape}"
+        if expected.dtype.kind != "f":
+            if not np.array_equal(expected, found):
+                return f"{found.ravel()[:4]} at {known.named(coordinate)}, of the class {expected.ravel()[:4]}"
+        elif not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE * scale, equal_nan=True):
+            return f"{found.ravel()[:4]} at {known.named(coordinate)}, of the class {expected.ravel()[:4]}"
+    return None
