@@ -8,9 +8,10 @@ so that the compiler can reason about it.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
@@ -24,7 +25,7 @@ from equiforge.frontend.dtypes import ElementType, Scalar, compute_type, is_bool
 Value = SSAValue
 Operand = SSAValue | Scalar
 
-_POINTWISE = (forge.UnaryOp, forge.BinaryOp, forge.CompareOp, forge.SelectOp, forge.CastOp)
+POINTWISE = (forge.UnaryOp, forge.BinaryOp, forge.CompareOp, forge.SelectOp, forge.CastOp)
 _INVERSE = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 _COMPARE: dict[str, Callable[[Scalar, Scalar], bool]] = {
     "eq": lambda a, b: a == b,
@@ -97,6 +98,16 @@ class Builder:
         self.block.add_op(op)
         return op.results[0]
 
+    @contextlib.contextmanager
+    def located_as(self, op: Operation) -> Generator[None]:
+        """Ops that are made meanwhile stem from the same line as ``op``."""
+        saved, known = self.location, op.attributes.get("loc")
+        self.location = known.data if isinstance(known, StringAttr) else saved
+        try:
+            yield
+        finally:
+            self.location = saved
+
     def _once(self, key: Any, make: Callable[[], Operation]) -> Value:
         if key not in self._memo:
             self._memo[key] = self.emit(make())
@@ -165,7 +176,7 @@ class Builder:
             if isinstance(owner, forge.IotaOp) or value in self._constants:
                 self._indices[value] = True
             else:
-                pointwise = isinstance(owner, _POINTWISE)
+                pointwise = isinstance(owner, POINTWISE)
                 self._indices[value] = pointwise and all(self._is_index(operand) for operand in owner.operands)
         return self._indices[value]
 
@@ -187,12 +198,16 @@ class Builder:
                 shape = _reshaped_source(shape_of(operand), old, new)
                 assert shape is not None
                 operands.append(self.reshape(operand, shape))
-            made = self._again(owner, operands)
+            made = self.again(owner, operands)
         self._memo[key] = made
         return made
 
-    def _again(self, op: Operation, operands: Sequence[Value]) -> Value:
-        """The pointwise op on other operands."""
+    def again(self, op: Operation, operands: Sequence[Value]) -> Value:
+        """The pointwise op on other operands, at its own source line."""
+        with self.located_as(op):
+            return self._remade(op, operands)
+
+    def _remade(self, op: Operation, operands: Sequence[Value]) -> Value:
         if isinstance(op, forge.CompareOp):
             return self.compare(self._predicates[op.results[0]], operands[0], operands[1])
         if isinstance(op, forge.SelectOp):
@@ -355,6 +370,11 @@ class Builder:
             inner = cast(Operation, self.peel(condition).owner).operands[0]
             return self.select(self.expand(inner, shape_of(condition)), b, a)
         left, right = self.same_type(a, b)
+        if self.constant_value(left) is not None and self.constant_value(right) is None:
+            # The fill goes last where the mask has an exact opposite: one form for all masks of indices.
+            test = self.peel(condition)
+            if isinstance(test.owner, forge.CompareOp) and self._is_index(test):
+                return self.select(self.logical_not(condition), right, left)
         _, shape = self._broadcast((condition, left, right))
         decided = self.constant_value(condition)
         if decided is not None:

@@ -277,6 +277,22 @@ def test_grouped_heads_repeat_nothing() -> None:
     assert "forge.expand" not in op_names(load_program("gqa-decode:small"))
 
 
+def test_heads_repeated_by_hand_are_not_repeated_in_memory() -> None:
+    class Repeats(nn.Module):
+        def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            b, kv, s, d = k.shape
+            k = k[:, :, None].expand(b, kv, 4, s, d).reshape(b, kv * 4, s, d)
+            scores = (q @ k.mT / 3).masked_fill(torch.arange(s) > torch.arange(q.shape[2])[:, None], -torch.inf)
+            return scores.softmax(-1) @ v.repeat_interleave(4, 1)
+
+    args = (torch.randn(2, 8, 5, 16), torch.randn(2, 2, 7, 16), torch.randn(2, 2, 7, 16))
+    program = import_module(Repeats(), args)
+    assert "forge.expand" not in op_names(program)
+    reshapes = [op for op in program.module.walk() if op.name == "forge.reshape"]
+    assert len(reshapes) == 4  # q, k, v and the result
+    torch.testing.assert_close(run(program)[0], Repeats()(*args).double(), rtol=1e-5, atol=1e-5)
+
+
 # -- workloads ----------------------------------------------------------------------------------------------------
 
 SPECS = [f"{name}:{preset}" for name in WORKLOADS for preset in ("small", "ragged")]

@@ -6,6 +6,7 @@ import math
 
 from equiforge.frontend.builder import Builder, Value, element_of, rank_of, shape_of
 from equiforge.frontend.dtypes import Scalar, compute_type, is_half
+from equiforge.frontend.grouping import grouped_product, merged_shape
 from equiforge.frontend.lower.structure import swapped
 from equiforge.frontend.table import lowers
 
@@ -18,7 +19,10 @@ def product(b: Builder, x: Value, y: Value, wide: bool = False) -> Value:
     if shape_of(left)[-1] == 0 or math.prod(shape_of(left)) == 0 or math.prod(shape_of(right)) == 0:
         result = b.full(0, (*b.batch_of(left, right), shape_of(left)[-2], shape_of(right)[-1]), kind)
     else:
+        left, right, split = grouped_product(b, left, right) or (left, right, None)
         result = b.matmul(left, right, kind if kind != element_of(x) else None)
+        if split is not None:
+            result = b.reshape(result, merged_shape(shape_of(result), split))
     shape = list(shape_of(result))
     if rank_of(y) == 1:
         shape.pop()
