@@ -1,11 +1,21 @@
-"""What the assembly formats of both dialects share: signatures, bare words, and the base of ops whose result type is inferred."""
+"""What the ops of both dialects share: signatures, literals and bare words in their text, inferred result types."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr, f64, i64
+from xdsl.dialects.builtin import (
+    I64,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    f64,
+    i64,
+)
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -22,6 +32,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from equiforge.dialects.literals import LiteralAttr, float_text, parse_float
+
 
 class InferredOp(IRDLOperation):
     """An op whose one result type follows from its operands and properties."""
@@ -40,7 +51,9 @@ class InferredOp(IRDLOperation):
                 raise
             raise VerifyException(f"{self.name}: {error}") from error
         if self.results[0].type != expected:
-            raise VerifyException(f"{self.name}: the result is {self.results[0].type}, but the operands give {expected}")
+            raise VerifyException(
+                f"{self.name}: the result is {self.results[0].type}, but the operands give {expected}"
+            )
 
 
 @irdl_custom_directive
@@ -53,14 +66,18 @@ class Signature(CustomDirective):
         counts = [len(operands or ()) for operands in state.operands]
         if parser.parse_optional_punctuation("("):
             start = parser.pos
-            inner = parser.parse_optional_undelimited_comma_separated_list(parser.parse_optional_type, parser.parse_type)
+            inner = parser.parse_optional_undelimited_comma_separated_list(
+                parser.parse_optional_type, parser.parse_type
+            )
             operand_types: Sequence[Attribute] = inner or ()
             parser.parse_punctuation(")")
             if len(operand_types) != sum(counts):
                 parser.raise_error(f"{sum(counts)} operands have {len(operand_types)} types", start, parser.pos)
             parser.parse_punctuation("->")
             if parser.parse_optional_punctuation("("):
-                inner = parser.parse_optional_undelimited_comma_separated_list(parser.parse_optional_type, parser.parse_type)
+                inner = parser.parse_optional_undelimited_comma_separated_list(
+                    parser.parse_optional_type, parser.parse_type
+                )
                 result_types: Sequence[Attribute] = inner or ()
                 parser.parse_punctuation(")")
             else:

@@ -1,9 +1,9 @@
 """The ``forge`` dialect: tensor programs as pure expressions over tensors of static shape.
 
-A program is a ``func.func``; its arguments and results are ``tensor``s. Pointwise ops broadcast size-1 dimensions between operands of
-equal rank, reductions keep the dimension with size 1, so ranks change in ``forge.reshape`` only. Element types are f64, f32, f16, bf16,
-fp8 for storage, i64 to i8 and i1. The attribute ``forge.numerics`` of the module says which rewrites are allowed: ``real`` (also when
-absent) or ``strict``.
+A program is a ``func.func``; its arguments and results are ``tensor``s. Pointwise ops broadcast size-1 dimensions
+between operands of equal rank, reductions keep the dimension with size 1, so ranks change in ``forge.reshape`` only.
+Element types are f64, f32, f16, bf16, fp8 for storage, i64 to i8 and i1. The attribute ``forge.numerics`` of the
+module says which rewrites are allowed: ``real`` (also when absent) or ``strict``.
 
     builtin.module attributes {forge.numerics = "real"} {
       func.func @main(%x : tensor<64x128xf32>) -> tensor<64x128xf32> {
@@ -16,7 +16,8 @@ absent) or ``strict``.
       }
     }
 
-This file gathers the dialect; the ops stand in ``forge_pointwise`` and ``forge_structure``, the type rules in ``inference``.
+This file gathers the dialect; the ops stand in ``forge_sources``, ``forge_pointwise`` and ``forge_structure``, their
+type rules in ``inference``.
 """
 
 from __future__ import annotations
@@ -62,17 +63,14 @@ from equiforge.dialects.forge_pointwise import (
     UnaryOp,
     XorOp,
 )
+from equiforge.dialects.forge_sources import ConstantOp, IotaOp, OpaqueOp, RandomOp
 from equiforge.dialects.forge_structure import (
     ConcatOp,
-    ConstantOp,
     ExpandOp,
     GatherOp,
     GetOp,
-    IotaOp,
     MatmulOp,
-    OpaqueOp,
     PadOp,
-    RandomOp,
     ReduceOp,
     ReshapeOp,
     SliceOp,
@@ -157,6 +155,7 @@ __all__ = [
     "GatherOp",
     "GetOp",
     "IotaOp",
+    "LiteralAttr",
     "LogOp",
     "MatmulOp",
     "MaxOp",
@@ -187,7 +186,6 @@ __all__ = [
     "TupleOp",
     "UnaryOp",
     "XorOp",
-    "LiteralAttr",
     "infer_broadcast",
     "infer_cast",
     "infer_compare",

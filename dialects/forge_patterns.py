@@ -1,6 +1,7 @@
 """Canonicalization of ``forge`` ops: rewrites that change no bit of any result, in either numerics mode.
 
-Neutral elements are dropped of integers and booleans only; what holds of real numbers is the business of the e-graph's rules.
+Neutral elements are dropped of integers and booleans only; what holds of real numbers is the business of the
+e-graph's rules.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from equiforge.dialects.forge_pointwise import (
     SelectOp,
     UnaryOp,
 )
+from equiforge.dialects.forge_sources import ConstantOp
 from equiforge.dialects.forge_structure import (
     ConcatOp,
-    ConstantOp,
     ExpandOp,
     GetOp,
     PadOp,
@@ -52,7 +53,7 @@ def _replace(op: Operation, rewriter: PatternRewriter, new: Operation) -> None:
     """A new op stands for the same line of the user's program."""
     if "loc" in op.attributes:
         new.attributes["loc"] = op.attributes["loc"]
-    rewriter.replace_matched_op(new)
+    rewriter.replace(op, new)
 
 
 class FoldUnaryTwice(RewritePattern):
@@ -63,9 +64,9 @@ class FoldUnaryTwice(RewritePattern):
             return
         inner = op.operand.owner
         if isinstance(inner, INVOLUTIONS):
-            rewriter.replace_matched_op([], [inner.operand])
+            rewriter.replace(op, (), [inner.operand])
         elif isinstance(inner, IDEMPOTENT_UNARY):
-            rewriter.replace_matched_op([], [inner.result])
+            rewriter.replace(op, (), [inner.result])
 
 
 class FoldNeutralElement(RewritePattern):
@@ -83,7 +84,7 @@ class FoldNeutralElement(RewritePattern):
             everywhere = 1 if element_type_of(kept.type) == IntegerType(1) else -1
             wanted = everywhere if op.mnemonic == "and" else RIGHT_NEUTRAL.get(op.mnemonic)
             if number == wanted:
-                rewriter.replace_matched_op([], [kept])
+                rewriter.replace(op, (), [kept])
                 return
 
 
@@ -91,11 +92,12 @@ class FoldSameOperands(RewritePattern):
     # Pattern: max(x, x) -> x, likewise min, and, or
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if isinstance(op, BinaryOp) and op.mnemonic in IDEMPOTENT_BINARY and op.lhs is op.rhs:
-            rewriter.replace_matched_op([], [op.lhs])
+            rewriter.replace(op, (), [op.lhs])
 
 
 class FoldSelect(RewritePattern):
-    # Pattern: select(true, a, b) -> a, select(false, a, b) -> b, select(c, a, a) -> a, where nothing broadcasts the result
+    # Pattern: select(true, a, b) -> a, select(false, a, b) -> b, select(c, a, a) -> a, where nothing broadcasts the
+    # result
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: SelectOp, rewriter: PatternRewriter) -> None:
         decided = splat_of(op.condition)
@@ -106,7 +108,7 @@ class FoldSelect(RewritePattern):
         else:
             return
         if chosen.type == op.result.type:
-            rewriter.replace_matched_op([], [chosen])
+            rewriter.replace(op, (), [chosen])
 
 
 class FoldCast(RewritePattern):
@@ -114,7 +116,7 @@ class FoldCast(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
         if op.operand.type == op.result.type:
-            rewriter.replace_matched_op([], [op.operand])
+            rewriter.replace(op, (), [op.operand])
 
 
 class FoldTranspose(RewritePattern):
@@ -124,7 +126,7 @@ class FoldTranspose(RewritePattern):
     def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter) -> None:
         perm = op.perm
         if list(perm) == sorted(perm):
-            rewriter.replace_matched_op([], [op.operand])
+            rewriter.replace(op, (), [op.operand])
         elif isinstance(inner := op.operand.owner, TransposeOp):
             _replace(op, rewriter, TransposeOp(inner.operand, [inner.perm[dim] for dim in perm]))
 
@@ -135,7 +137,7 @@ class FoldReshape(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
         if op.operand.type == op.result.type:
-            rewriter.replace_matched_op([], [op.operand])
+            rewriter.replace(op, (), [op.operand])
         elif isinstance(inner := op.operand.owner, ReshapeOp):
             _replace(op, rewriter, ReshapeOp(inner.operand, op.shape))
 
@@ -146,7 +148,7 @@ class FoldExpand(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ExpandOp, rewriter: PatternRewriter) -> None:
         if op.operand.type == op.result.type:
-            rewriter.replace_matched_op([], [op.operand])
+            rewriter.replace(op, (), [op.operand])
         elif isinstance(inner := op.operand.owner, ExpandOp):
             _replace(op, rewriter, ExpandOp(inner.operand, op.shape))
 
@@ -157,7 +159,7 @@ class FoldSlice(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: SliceOp, rewriter: PatternRewriter) -> None:
         if op.operand.type == op.result.type and op.step == 1:
-            rewriter.replace_matched_op([], [op.operand])
+            rewriter.replace(op, (), [op.operand])
             return
         inner = op.operand.owner
         count = shape_of(op.result.type)[op.dim]
@@ -171,7 +173,7 @@ class FoldConcat(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConcatOp, rewriter: PatternRewriter) -> None:
         if len(op.inputs) == 1:
-            rewriter.replace_matched_op([], [op.inputs[0]])
+            rewriter.replace(op, (), [op.inputs[0]])
 
 
 class FoldPad(RewritePattern):
@@ -179,7 +181,7 @@ class FoldPad(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: PadOp, rewriter: PatternRewriter) -> None:
         if op.low == op.high == 0:
-            rewriter.replace_matched_op([], [op.operand])
+            rewriter.replace(op, (), [op.operand])
 
 
 class FoldGet(RewritePattern):
@@ -187,7 +189,7 @@ class FoldGet(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: GetOp, rewriter: PatternRewriter) -> None:
         if isinstance(source := op.operand.owner, TupleOp):
-            rewriter.replace_matched_op([], [source.inputs[op.index]])
+            rewriter.replace(op, (), [source.inputs[op.index]])
 
 
 POINTWISE_PATTERNS: tuple[RewritePattern, ...] = (

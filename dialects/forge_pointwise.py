@@ -4,8 +4,8 @@
     %m = forge.compare lt %i, %j : (tensor<8x1xi64>, tensor<1x64xi64>) -> tensor<8x64xi1>
     %h = forge.cast %s : tensor<8x64xf32> to tensor<8x64xf16>
 
-Ranks are equal and size-1 dimensions broadcast. On views all operands have the same axes, and along each axis the operands are
-replicated, or those that are not broadcast are partitioned along the same dimension.
+Ranks are equal and size-1 dimensions broadcast. On views all operands have the same axes, and along each axis the
+operands are replicated, or those that are not broadcast are partitioned along the same dimension.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class PointwisePatterns(HasCanonicalizationPatternsTrait):
 
 
 class UnaryOp(InferredOp):
-    """A pointwise op of one operand: ``%y = forge.exp %x : tensor<8x64xf32>``; (C1) the element type is one that it takes."""
+    """A pointwise op of one operand: ``%y = forge.exp %x : tensor<8x64xf32>``; (C1) the element type is one that it
+    takes.
+    """
 
     operand = operand_def()
     result = result_def()
@@ -57,7 +59,8 @@ class UnaryOp(InferredOp):
 class BinaryOp(InferredOp):
     """A pointwise op of two operands: ``%s = forge.add %a, %b : tensor<8x64xf32>``.
 
-    (C1) element types are equal and the op takes them; (C2) ranks are equal, sizes equal or 1; (C3) states of views fit.
+    (C1) element types are equal and the op takes them; (C2) ranks are equal, sizes equal or 1; (C3) states of views
+    fit.
     """
 
     lhs = operand_def()
@@ -286,7 +289,8 @@ class XorOp(CommutativeOp):
 class CompareOp(InferredOp):
     """i1 of a comparison: ``%m = forge.compare lt %a, %b : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>``.
 
-    (C1) the predicate is eq, ne, lt, le, gt or ge; (C2) element types are equal; (C3) operands broadcast. NaN compares as in IEEE 754.
+    (C1) the predicate is eq, ne, lt, le, gt or ge; (C2) element types are equal; (C3) operands broadcast. NaN
+    compares as in IEEE 754.
     """
 
     name = "forge.compare"
@@ -318,9 +322,11 @@ class CompareOp(InferredOp):
 
 @irdl_op_definition
 class SelectOp(InferredOp):
-    """``on_true`` where the condition holds, else ``on_false``: ``%r = forge.select %c, %a, %b : (…) -> tensor<8x64xf32>``.
+    """``on_true`` where the condition holds, else ``on_false``: ``%r = forge.select %c, %a, %b : (…) ->
+    tensor<8x64xf32>``.
 
-    (C1) the condition is i1; (C2) the others have equal element types; (C3) all three broadcast. What is not selected has no influence.
+    (C1) the condition is i1; (C2) the others have equal element types; (C3) all three broadcast. What is not selected
+    has no influence.
     """
 
     name = "forge.select"
@@ -334,9 +340,7 @@ class SelectOp(InferredOp):
         "$condition `,` $on_true `,` $on_false attr-dict `:` custom<Signature>(functional-type(operands, results))"
     )
 
-    def __init__(
-        self, condition: SSAValue | Operation, on_true: SSAValue | Operation, on_false: SSAValue | Operation
-    ):
+    def __init__(self, condition: SSAValue | Operation, on_true: SSAValue | Operation, on_false: SSAValue | Operation):
         values = [SSAValue.get(condition), SSAValue.get(on_true), SSAValue.get(on_false)]
         super().__init__(operands=values, result_types=[infer_select(*(value.type for value in values))])
 
@@ -348,7 +352,8 @@ class SelectOp(InferredOp):
 class CastOp(InferredOp):
     """Another element type: ``%h = forge.cast %x : tensor<8x64xf32> to tensor<8x64xf16>``.
 
-    Booleans become 0 and 1; floats are truncated to integers; a number becomes true unless it is 0. Shape and states stay.
+    Booleans become 0 and 1; floats are truncated to integers; a number becomes true unless it is 0. Shape and states
+    stay.
     """
 
     name = "forge.cast"
@@ -366,8 +371,8 @@ class CastOp(InferredOp):
 
 
 UNARY_CLASSES: tuple[type[UnaryOp], ...] = (
-    NegOp, AbsOp, ExpOp, LogOp, SqrtOp, RsqrtOp, RecipOp, TanhOp, ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, FloorOp, CeilOp, RoundOp,
-    NotOp,
+    NegOp, AbsOp, ExpOp, LogOp, SqrtOp, RsqrtOp, RecipOp, TanhOp, ErfOp, SigmoidOp, ReluOp, SinOp, CosOp,
+    FloorOp, CeilOp, RoundOp, NotOp,
 )  # fmt: skip
 BINARY_CLASSES: tuple[type[BinaryOp], ...] = (
     AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp, PowOp, RemOp, AndOp, OrOp, XorOp,

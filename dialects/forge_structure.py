@@ -1,47 +1,40 @@
-"""Ops of the ``forge`` dialect that are not pointwise: constants, products, reductions, structure, and what stays opaque.
+"""Products, reductions and structure in the ``forge`` dialect, and grouping.
 
-    %c = forge.constant dense<1.0> : tensor<1x1xf32>
     %p = forge.matmul %q, %k : (tensor<8x64x32xf16>, tensor<8x32x64xf16>) -> tensor<8x64x64xf16>
     %s = forge.reduce sum over 2 %p : (tensor<8x64x64xf16>) -> tensor<8x64x1xf16>
     %t = forge.transpose %p perm [0, 2, 1] : tensor<8x64x64xf16>
+
+Structural ops take tensors of static shape; dimensions count from 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from xdsl.dialects.builtin import (
     I64,
     DenseArrayBase,
-    DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     StringAttr,
-    TensorType,
     TupleType,
     f64,
 )
-from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
-    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
     var_operand_def,
-    var_result_def,
 )
 from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import ConstantLike, HasCanonicalizationPatternsTrait, Pure
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from equiforge.dialects.assembly import InferredOp, Literal, Number, Signature, Word, int_attr, ints_attr
+from equiforge.dialects.assembly import InferredOp, Number, Signature, Word, int_attr, ints_attr
 from equiforge.dialects.inference import (
-    check_dim,
     infer_concat,
     infer_expand,
     infer_gather,
@@ -53,8 +46,7 @@ from equiforge.dialects.inference import (
     infer_transpose,
     tensor_operand,
 )
-from equiforge.dialects.literals import LiteralAttr
-from equiforge.dialects.tile_types import element_name, element_type_of, shape_of
+from equiforge.dialects.tile_types import element_type_of, shape_of
 
 Operand = SSAValue | Operation
 
@@ -69,83 +61,16 @@ class StructurePatterns(HasCanonicalizationPatternsTrait):
         return patterns.STRUCTURE_PATTERNS
 
 
-# Sources
-
-
-@irdl_op_definition
-class ConstantOp(IRDLOperation, HasFolderInterface):
-    """A literal: ``%c = forge.constant 1.0 : tensor<1x1xf32>``; (C1) of the result's type.
-
-    A scalar is a tensor of one element, of the rank needed.
-    """
-
-    name = "forge.constant"
-    value = prop_def(LiteralAttr)
-    result = result_def()
-    traits = traits_def(Pure(), ConstantLike())
-    custom_directives = (Literal,)
-    assembly_format = "attr-dict custom<Literal>($value, type($result))"
-
-    def __init__(self, value: Any, result_type: TensorType[Attribute] | None = None):
-        """``value`` is a number, a nested list, an array, or a ``LiteralAttr`` that has its type."""
-        if not isinstance(value, LiteralAttr):
-            assert result_type is not None, "a literal needs its type"
-            value = LiteralAttr.of(value, result_type)
-        super().__init__(properties={"value": value}, result_types=[value.get_type()])
-
-    def verify_(self) -> None:
-        # (C1)
-        if self.value.get_type() != self.result.type:
-            raise VerifyException(f"{self.name}: the literal is {self.value.get_type()}, the result {self.result.type}")
-        element_name(element_type_of(self.result.type))
-
-    def fold(self) -> tuple[Attribute]:
-        return (self.value,)
-
-    @property
-    def splat(self) -> int | float | None:
-        """The number that every element is, bit for bit; ``None`` if they differ or there are none."""
-        return self.value.splat
-
-
-@irdl_op_definition
-class IotaOp(IRDLOperation):
-    """The index along a dimension: ``%i = forge.iota 1 : tensor<1x64xi64>``; masks are built from it and can be reasoned about.
-
-    (C1) the dimension exists; (C2) the element type is a number.
-    """
-
-    name = "forge.iota"
-    dim_attr = prop_def(IntegerAttr[I64], prop_name="dim")
-    result = result_def()
-    traits = traits_def(Pure())
-    assembly_format = "$dim attr-dict `:` type($result)"
-
-    def __init__(self, result_type: TensorType[Attribute], dim: int):
-        super().__init__(properties={"dim": int_attr(dim)}, result_types=[result_type])
-
-    @property
-    def dim(self) -> int:
-        return self.dim_attr.value.data
-
-    def verify_(self) -> None:
-        type_ = tensor_operand(self.name, self.result.type)
-        # (C1)
-        check_dim(self.name, type_, self.dim)
-        # (C2)
-        if element_name(type_.element_type) == "i1":
-            raise VerifyException(f"{self.name}: {type_} can't hold an index")
-
-
 # Products and reductions
 
 
 @irdl_op_definition
 class MatmulOp(InferredOp):
-    """A batched matrix product: ``%p = forge.matmul %a, %b : (tensor<8x64x32xf16>, tensor<1x32x16xf16>) -> tensor<8x64x16xf16>``.
+    """A batched matrix product: ``%p = forge.matmul %a, %b : (tensor<8x64x32xf16>, tensor<1x32x16xf16>) ->
+    tensor<8x64x16xf16>``.
 
-    (C1) equal ranks of 2 or more; (C2) contraction dimensions agree, batch dimensions broadcast; (C3) equal element types of
-    the operands, and a result of the same kind.
+    (C1) equal ranks of 2 or more; (C2) contraction dimensions agree, batch dimensions broadcast; (C3) equal element
+    types of the operands, and a result of the same kind.
     """
 
     name = "forge.matmul"
@@ -169,8 +94,8 @@ class MatmulOp(InferredOp):
 class ReduceOp(InferredOp):
     """Reduces a dimension to size 1: ``%s = forge.reduce sum over 1 %x : (tensor<8x64xf32>) -> tensor<8x1xf32>``.
 
-    (C1) the reducer is sum, prod, max, min, any or all, and takes the element type; (C2) the dimension exists. An empty dimension gives
-    the reducer's identity; max and min propagate NaN.
+    (C1) the reducer is sum, prod, max, min, any or all, and takes the element type; (C2) the dimension exists. An
+    empty dimension gives the reducer's identity; max and min propagate NaN.
     """
 
     name = "forge.reduce"
@@ -181,7 +106,8 @@ class ReduceOp(InferredOp):
     traits = traits_def(Pure())
     custom_directives = (Signature, Word)
     assembly_format = (
-        "custom<Word>($reducer) `over` $dim $operand attr-dict `:` custom<Signature>(functional-type(operands, results))"
+        "custom<Word>($reducer) `over` $dim $operand attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
     )
 
     def __init__(self, reducer: str, operand: Operand, dim: int):
@@ -281,7 +207,8 @@ class ExpandOp(ShapeOp):
 
 @irdl_op_definition
 class SliceOp(InferredOp):
-    """A range of a dimension: ``%r = forge.slice %x along 1 from 0 to 64 step 2 : (tensor<8x64xf32>) -> tensor<8x32xf32>``.
+    """A range of a dimension: ``%r = forge.slice %x along 1 from 0 to 64 step 2 : (tensor<8x64xf32>) ->
+    tensor<8x32xf32>``.
 
     (C1) the dimension exists; (C2) 0 <= start <= stop <= size and step >= 1.
     """
@@ -335,7 +262,8 @@ class SliceOp(InferredOp):
 
 @irdl_op_definition
 class ConcatOp(InferredOp):
-    """Joins along a dimension: ``%r = forge.concat 1 %a, %b : (tensor<8x64xf32>, tensor<8x32xf32>) -> tensor<8x96xf32>``.
+    """Joins along a dimension: ``%r = forge.concat 1 %a, %b : (tensor<8x64xf32>, tensor<8x32xf32>) ->
+    tensor<8x96xf32>``.
 
     (C1) the dimension exists; (C2) element types and all other sizes are equal.
     """
@@ -368,7 +296,8 @@ class ConcatOp(InferredOp):
 class PadOp(InferredOp):
     """Adds elements: ``%r = forge.pad %x along 1 by 2, 0 with 0.0 : (tensor<8x64xf32>) -> tensor<8x66xf32>``.
 
-    (C1) the dimension exists; (C2) neither amount is negative. The value is kept as f64 and rounded to the element type.
+    (C1) the dimension exists; (C2) neither amount is negative. The value is kept as f64 and rounded to the element
+    type.
     """
 
     name = "forge.pad"
@@ -420,10 +349,11 @@ class PadOp(InferredOp):
 
 @irdl_op_definition
 class GatherOp(InferredOp):
-    """Takes along a dimension: ``%r = forge.gather %x, %i along 0 : (tensor<100x64xf32>, tensor<8x1xi64>) -> tensor<8x64xf32>``.
+    """Takes along a dimension: ``%r = forge.gather %x, %i along 0 : (tensor<100x64xf32>, tensor<8x1xi64>) ->
+    tensor<8x64xf32>``.
 
-    Element [i, j] of the result is ``x[index[i, j], j]`` for dimension 0; negative indices count from the end. (C1) the index is an integer;
-    (C2) ranks are equal and all other dimensions broadcast.
+    Element [i, j] of the result is ``x[index[i, j], j]`` for dimension 0; negative indices count from the end. (C1)
+    the index is an integer; (C2) ranks are equal and all other dimensions broadcast.
     """
 
     name = "forge.gather"
@@ -433,7 +363,9 @@ class GatherOp(InferredOp):
     result = result_def()
     traits = traits_def(Pure())
     custom_directives = (Signature,)
-    assembly_format = "$operand `,` $index `along` $dim attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = (
+        "$operand `,` $index `along` $dim attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
 
     def __init__(self, operand: Operand, index: Operand, dim: int):
         x, chosen = SSAValue.get(operand), SSAValue.get(index)
@@ -451,78 +383,14 @@ class GatherOp(InferredOp):
         return infer_gather(self.operand.type, self.index.type, self.dim)
 
 
-# What the compiler does not model, and grouping
-
-
-@irdl_op_definition
-class RandomOp(IRDLOperation):
-    """Random numbers: ``%u = forge.random uniform : tensor<8x64xf32>``; never merged and never moved, so it is not pure.
-
-    (C1) the distribution is uniform over [0, 1) or the standard normal; (C2) the element type is a float.
-    """
-
-    name = "forge.random"
-    distribution_attr = prop_def(StringAttr, prop_name="distribution")
-    result = result_def()
-    custom_directives = (Word,)
-    assembly_format = "custom<Word>($distribution) attr-dict `:` type($result)"
-
-    def __init__(self, result_type: TensorType[Attribute], distribution: str = "uniform"):
-        super().__init__(properties={"distribution": StringAttr(distribution)}, result_types=[result_type])
-
-    @property
-    def distribution(self) -> str:
-        return self.distribution_attr.data
-
-    def verify_(self) -> None:
-        # (C1)
-        if self.distribution not in ("uniform", "normal"):
-            raise VerifyException(f"{self.name}: distribution {self.distribution} is neither uniform nor normal")
-        # (C2)
-        type_ = tensor_operand(self.name, self.result.type)
-        if not element_name(type_.element_type).startswith(("f", "bf")):
-            raise VerifyException(f"{self.name}: {type_} can't hold random numbers")
-
-
-@irdl_op_definition
-class OpaqueOp(IRDLOperation):
-    """A call to the original operator: ``%r = forge.opaque "aten.cumsum.default"(%x) {arguments = {dim = 1}} : …``.
-
-    It bounds the search: nothing is known of it, so it is not pure. ``arguments`` holds what is not a tensor.
-    """
-
-    name = "forge.opaque"
-    target_attr = prop_def(StringAttr, prop_name="target")
-    arguments = opt_prop_def(DictionaryAttr)
-    inputs = var_operand_def()
-    outputs = var_result_def()
-    custom_directives = (Signature,)
-    assembly_format = (
-        "$target `(` $inputs `)` (`arguments` $arguments^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(
-        self,
-        target: str,
-        inputs: Sequence[Operand],
-        result_types: Sequence[Attribute],
-        arguments: DictionaryAttr | None = None,
-    ):
-        super().__init__(
-            operands=[[SSAValue.get(value) for value in inputs]],
-            properties={"target": StringAttr(target), "arguments": arguments},
-            result_types=[list(result_types)],
-        )
-
-    @property
-    def target(self) -> str:
-        return self.target_attr.data
+# Grouping
 
 
 @irdl_op_definition
 class TupleOp(InferredOp):
-    """Groups values: ``%t = forge.tuple %a, %b : (tensor<8xf32>, tensor<8xi64>) -> tuple<tensor<8xf32>, tensor<8xi64>>``."""
+    """Groups values: ``%t = forge.tuple %a, %b : (tensor<8xf32>, tensor<8xi64>) -> tuple<tensor<8xf32>,
+    tensor<8xi64>>``.
+    """
 
     name = "forge.tuple"
     inputs = var_operand_def()
@@ -545,7 +413,9 @@ def _tuple_of(types: Sequence[Attribute]) -> TupleType:
 
 @irdl_op_definition
 class GetOp(InferredOp):
-    """A member of a tuple: ``%a = forge.get 0 of %t : (tuple<tensor<8xf32>, tensor<8xi64>>) -> tensor<8xf32>``; (C1) it exists."""
+    """A member of a tuple: ``%a = forge.get 0 of %t : (tuple<tensor<8xf32>, tensor<8xi64>>) -> tensor<8xf32>``; (C1)
+    it exists.
+    """
 
     name = "forge.get"
     index_attr = prop_def(IntegerAttr[I64], prop_name="index")

@@ -1,19 +1,29 @@
 """Result types of the ``forge`` and ``tile`` ops from the types of their operands: the rules of the type system.
 
-Every function takes the name of the op for its messages and raises ``VerifyException`` where the operands do not fit. Constructors,
-parsers and verifiers of the dialects call these, and so may whoever wants a type without building an op.
+Every function takes the name of the op for its messages and raises ``VerifyException`` where the operands do not fit.
+Constructors, parsers and verifiers of the dialects call these, and so may whoever wants a type without building an
+op.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, TensorType, TupleType, f32, i1
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, TupleType, f32, i1
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
-from equiforge.dialects.op_table import BY_MNEMONIC, COMPARISONS, FLOATS, INTEGERS, OPERAND_KINDS, REDUCERS, STORAGE_FLOATS
+from equiforge.dialects.op_table import (
+    BY_MNEMONIC,
+    COMPARISONS,
+    FLOATS,
+    INTEGERS,
+    OPERAND_KINDS,
+    REDUCERS,
+    STORAGE_FLOATS,
+)
 from equiforge.dialects.tile_types import (
     PartialAttr,
     PartitionAttr,
@@ -49,9 +59,10 @@ def tensor_operand(op: str, type_: Attribute) -> TensorType[Attribute]:
     """The operand's type where an op takes tensors only, of static shape."""
     if not isinstance(type_, TensorType):
         raise VerifyException(f"{op}: takes a tensor, not {type_}")
-    if DYNAMIC_INDEX in type_.get_shape():
+    tensor = cast("TensorType[Attribute]", type_)
+    if DYNAMIC_INDEX in tensor.get_shape():
         raise VerifyException(f"{op}: needs a static shape, not {type_}")
-    return type_
+    return tensor
 
 
 def check_element(op: str, type_: Attribute, kind: str) -> None:
@@ -82,7 +93,8 @@ def _pointwise_state(op: str, types: Sequence[Attribute], axis: str) -> State:
         if state is None:
             other_number, other = next((n, s) for n, s in enumerate(states) if s is not None)
             raise VerifyException(
-                f"{op}: along @{axis} operand {other_number} is {other}, but operand {number} has no state ({types[number]})"
+                f"{op}: along @{axis} operand {other_number} is {other}, "
+                f"but operand {number} has no state ({types[number]})"
             )
         if isinstance(state, PartialAttr):
             raise VerifyException(f"{op}: along @{axis} operand {number} is {state}; reduce it over the axis first")
@@ -178,16 +190,20 @@ def _matmul_state(op: str, a: Attribute, b: Attribute, axis: str) -> State:
         case _:
             pass
     raise VerifyException(
-        f"{op}: along @{axis} the left operand ({a}) is {x} and the right one ({b}) is {y}; both contraction dimensions are "
-        "partitioned or neither, and so are batch dimensions that do not broadcast"
+        f"{op}: along @{axis} the left operand ({a}) is {x} and the right one ({b}) is {y}; both contraction "
+        "dimensions are partitioned or neither, and so are batch dimensions that do not broadcast"
     )
 
 
 def infer_matmul(op: str, a: Attribute, b: Attribute, element_type: Attribute) -> Shaped:
-    """``[..., M, K] x [..., K, N]``: batch dimensions broadcast; a contraction dimension partitioned on both sides gives partial."""
+    """``[..., M, K] x [..., K, N]``: batch dimensions broadcast; a contraction dimension partitioned on both sides
+    gives partial.
+    """
     left, right = shape_of(a), shape_of(b)
     if len(left) != len(right) or len(left) < 2:
-        raise VerifyException(f"{op}: operands have ranks {len(left)} and {len(right)}; equal ranks of 2 or more are needed")
+        raise VerifyException(
+            f"{op}: operands have ranks {len(left)} and {len(right)}; equal ranks of 2 or more are needed"
+        )
     if left[-1] != right[-2]:
         raise VerifyException(f"{op}: contracts {left[-1]} with {right[-2]} elements ({a}, {b})")
     batch = broadcast_shape(op, (left[:-2], right[:-2]), (a, b))
@@ -222,7 +238,9 @@ def infer_reduce(op: str, reducer: str, type_: Attribute, dim: int) -> Shaped:
     states: list[State] = []
     for state in states_of(type_):
         if isinstance(state, PartialAttr) and state.reducer != reducer:
-            raise VerifyException(f"{op}: along @{state.axis_name} the operand is {state}, which {reducer} does not commute with")
+            raise VerifyException(
+                f"{op}: along @{state.axis_name} the operand is {state}, which {reducer} does not commute with"
+            )
         over = isinstance(state, PartitionAttr) and state.dim == dim
         states.append(PartialAttr(state.axis_name, reducer) if over else state)
     shape = shape_of(type_)
@@ -295,7 +313,9 @@ def infer_collect(type_: Attribute, axis: str) -> Attribute:
     if isinstance(state, PartitionAttr):
         shape[state.dim] = DYNAMIC_INDEX
     states = [
-        PartitionAttr(s.axis_name, s.dim + 1) if isinstance(s, PartitionAttr) else s for s in states_of(type_) if s != state
+        PartitionAttr(s.axis_name, s.dim + 1) if isinstance(s, PartitionAttr) else s
+        for s in states_of(type_)
+        if s != state
     ]
     return make_type((DYNAMIC_INDEX, *shape), element_type_of(type_), states)
 
@@ -317,7 +337,9 @@ def infer_reshape(type_: Attribute, shape: Sequence[int]) -> Shaped:
     op = "forge.reshape"
     source = tensor_operand(op, type_)
     if prod(source.get_shape()) != prod(shape) or any(extent < 0 for extent in shape):
-        raise VerifyException(f"{op}: {type_} has {prod(source.get_shape())} elements, shape {list(shape)} has {prod(shape)}")
+        raise VerifyException(
+            f"{op}: {type_} has {prod(source.get_shape())} elements, shape {list(shape)} has {prod(shape)}"
+        )
     return TensorType(source.element_type, shape)
 
 
@@ -379,11 +401,13 @@ def infer_gather(type_: Attribute, index: Attribute, dim: int) -> Shaped:
     """Take along ``dim``; all other dimensions of operand and index broadcast."""
     op = "forge.gather"
     source, chosen = tensor_operand(op, type_), tensor_operand(op, index)
-    if not isinstance(chosen.element_type, IntegerType) or chosen.element_type == i1:
+    if element_name(chosen.element_type) not in INTEGERS:
         raise VerifyException(f"{op}: the index has element type {chosen.element_type}, not an integer")
     check_dim(op, type_, dim)
     if chosen.get_num_dims() != source.get_num_dims():
-        raise VerifyException(f"{op}: operands have ranks {source.get_num_dims()}, {chosen.get_num_dims()} ({type_}, {index})")
+        raise VerifyException(
+            f"{op}: operands have ranks {source.get_num_dims()}, {chosen.get_num_dims()} ({type_}, {index})"
+        )
     flat = [(*t.get_shape()[:dim], 1, *t.get_shape()[dim + 1 :]) for t in (source, chosen)]
     shape = list(broadcast_shape(op, flat, (type_, index)))
     shape[dim] = chosen.get_shape()[dim]

@@ -1,7 +1,7 @@
 """``#forge.literal``: tensor literals whose text keeps every bit.
 
-The text of xDSL 0.75's own ``dense`` attribute reads back as other numbers for infinities, NaN and floats that print without a point.
-A literal has the accessors of a ``dense`` attribute.
+The text of xDSL 0.75's own ``dense`` attribute reads back as other numbers for infinities, NaN and floats that print
+without a point. A literal has the accessors of a ``dense`` attribute.
 
     #forge.literal<-inf : tensor<1x1xf32>>                    one number for all elements
     #forge.literal<[[0.5, nan], [1.0, 2.0]] : tensor<2x2xf16>>
@@ -54,7 +54,9 @@ class LiteralAttr(ParametrizedAttribute):
 
     @classmethod
     def of(cls, value: Any, type_: TensorType[Attribute]) -> LiteralAttr:
-        """A number for every element, or a nested list or array of the type's shape; NaN, infinities and -0.0 keep their bits."""
+        """A number for every element, or a nested list or array of the type's shape; NaN, infinities and -0.0 keep
+        their bits.
+        """
         leaves = _flatten(value)
         count = type_.element_count()
         if len(leaves) not in (1, count):
@@ -103,9 +105,9 @@ class LiteralAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         # (C1)
-        if not isinstance(self.type, TensorType) or not self.type.has_static_shape():
-            raise VerifyException(f"forge.literal: {self.type} is no tensor of static shape")
         tensor = self.tensor_type
+        if not isinstance(self.type, TensorType) or not tensor.has_static_shape():
+            raise VerifyException(f"forge.literal: {tensor} is no tensor of static shape")
         size = tensor.element_count() * cast(Any, tensor.element_type).compile_time_size
         if len(self.data.data) != size:
             raise VerifyException(f"forge.literal: {len(self.data.data)} bytes for {tensor}, which has {size}")
@@ -182,7 +184,7 @@ def _parse_tree(parser: AttrParser) -> Any:
 def _number_text(number: int | float, element_type: Any) -> str | None:
     """``None`` where the text would not read back as the same bits: a NaN with a payload of its own."""
     if isinstance(element_type, IntegerType):
-        return str(number) if element_type.width.data > 1 else ("true" if number else "false")
+        return str(number) if element_type != i1 else ("true" if number else "false")
     bits = element_type.pack((number,))
 
     def same(other: float) -> bool:

@@ -1,7 +1,7 @@
 """The pointwise ops as plain data, shared by the dialects, the rules of the e-graph, the interpreter and the emitter.
 
-Nothing of the project is imported here, so that every stage may read the table. One row is one op of the ``forge`` dialect: ``add`` is
-``forge.add``. ``operands`` names the element types that an op takes:
+Nothing of the project is imported here, so that every stage may read the table. One row is one op of the ``forge``
+dialect: ``add`` is ``forge.add``. ``operands`` names the element types that an op takes:
 
 ===========  ======================================================
 ``float``    f64, f32, f16, bf16
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PointwiseOp:
-    """One pointwise op; ``domain`` says what its value is where mathematics does not, or where implementations differ."""
+    """One pointwise op; ``domain`` says what mathematics leaves open, and where implementations differ."""
 
     mnemonic: str
     arity: int
@@ -51,7 +51,9 @@ POINTWISE: tuple[PointwiseOp, ...] = (
     PointwiseOp("add", 2, "number", "integers wrap", commutative=True, associative=True),
     PointwiseOp("sub", 2, "number", "integers wrap"),
     PointwiseOp("mul", 2, "number", "integers wrap", commutative=True, associative=True),
-    PointwiseOp("div", 2, "number", "IEEE division of floats; of integers the quotient rounded down, undefined for a divisor 0"),
+    PointwiseOp(
+        "div", 2, "number", "IEEE division of floats; of integers the quotient rounded down, undefined for a divisor 0"
+    ),
     PointwiseOp("max", 2, "number", "propagates NaN", commutative=True, associative=True),
     PointwiseOp("min", 2, "number", "propagates NaN", commutative=True, associative=True),
     PointwiseOp("pow", 2, "number", "NaN for a negative base and a fractional exponent; 1 for an exponent 0"),
@@ -73,7 +75,14 @@ COMPARISONS: tuple[str, ...] = ("eq", "ne", "lt", "le", "gt", "ge")
 SWAPPED: dict[str, str] = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 """The predicate that says the same of exchanged operands."""
 
-REDUCERS: dict[str, str] = {"sum": "number", "prod": "number", "max": "number", "min": "number", "any": "boolean", "all": "boolean"}
+REDUCERS: dict[str, str] = {
+    "sum": "number",
+    "prod": "number",
+    "max": "number",
+    "min": "number",
+    "any": "boolean",
+    "all": "boolean",
+}
 """Built-in reducers with the element types they take; ``max`` and ``min`` propagate NaN."""
 
 COMBINERS: dict[str, str] = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and"}

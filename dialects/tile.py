@@ -1,30 +1,39 @@
 """The ``tile`` dialect: computation on tiles, on the way from tensors to kernels.
 
-A value of type ``!tile.view`` is a family of values indexed by its parallel axes (``tile_types``); without states it is a ``tensor``. An
-axis is declared once, as a symbol of the module, with the extent that it cuts; tile sizes are chosen later. Pointwise ops are those of
-``forge``, on views. A value that is written to global memory is marked by ``tile.store``: each store is the root of one kernel.
+A value of type ``!tile.view`` is a family of values indexed by its parallel axes (``tile_types``); without states it
+is a ``tensor``. An axis is declared once, as a symbol of the module, with the extent that it cuts; tile sizes are
+chosen later. Pointwise ops are those of ``forge``, on views. A value that is written to global memory is marked by
+``tile.store``: each store is the root of one kernel.
 
     tile.axis @q0 extent 64
     tile.axis @k0 extent 128
     func.func @main(%x : tensor<64x128xf32>) -> tensor<64x1xf32> {
       %k = tile.partition %x along 1 by @k0 : (tensor<64x128xf32>) -> !tile.view<64x128xf32, [#tile.partition<@k0, 1>]>
-      %v = tile.partition %k along 0 by @q0 : (…) -> !tile.view<64x128xf32, [#tile.partition<@k0, 1>, #tile.partition<@q0, 0>]>
-      %p = tile.reduce sum over axis(1) %v : (…) -> !tile.view<64x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@q0, 0>]>
+      %v = tile.partition %k along 0 by @q0 : (…) -> !tile.view<…, [#tile.partition<@k0, 1>, #tile.partition<@q0, 0>]>
+      %p = tile.reduce sum over axis(1) %v : (…) -> !tile.view<…, [#tile.partial<@k0, sum>, #tile.partition<@q0, 0>]>
       %s = tile.reduce sum over parallel(@k0) %p : (…) -> !tile.view<64x1xf32, [#tile.partition<@q0, 0>]>
       %c = tile.combine %s along 0 by @q0 : (…) -> tensor<64x1xf32>
       %r = tile.store %c : tensor<64x1xf32>
       func.return %r : tensor<64x1xf32>
     }
 
-The verifiers are the type system. This file gathers the dialect: types stand in ``tile_types``, the rules in ``inference``, axes and views in
-``tile_axes``, reductions in ``tile_reducer``.
+The verifiers are the type system. This file gathers the dialect: types stand in ``tile_types``, the rules in
+``inference``, axes and views in ``tile_axes``, reductions in ``tile_reducer``.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -43,7 +52,7 @@ from equiforge.dialects.inference import (
     tensor_operand,
 )
 from equiforge.dialects.tile_axes import AxisOp, CollectOp, CombineOp, PartitionOp, ReplicateOp
-from equiforge.dialects.tile_reducer import AccumulateOp, ReducerOp, ReduceOp, YieldOp
+from equiforge.dialects.tile_reducer import AccumulateOp, ReduceOp, ReducerOp, YieldOp
 from equiforge.dialects.tile_types import (
     PartialAttr,
     PartitionAttr,
@@ -72,9 +81,9 @@ PRECISIONS = ("ieee", "tf32")
 class MatmulOp(InferredOp):
     """The product of the tiles at each coordinate: ``%p = tile.matmul %a, %b {precision = "tf32"} : (…) -> …``.
 
-    Operands are f64, f32, f16, bf16, fp8 or integers; it accumulates in f32 (f64 for f64) unless the result says otherwise.
-    ``precision`` is that of f32 operands: ``ieee``, which is the default, or ``tf32``. A contraction dimension that both operands partition by
-    an axis gives ``partial<axis, sum>``.
+    Operands are f64, f32, f16, bf16, fp8 or integers; it accumulates in f32 (f64 for f64) unless the result says
+    otherwise. ``precision`` is that of f32 operands: ``ieee``, which is the default, or ``tf32``. A contraction
+    dimension that both operands partition by an axis gives ``partial<axis, sum>``.
 
     (C1) the rules of ``forge.matmul``; (C2) states fit; (C3) the precision is ieee or tf32.
     """
@@ -117,9 +126,12 @@ class MatmulOp(InferredOp):
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
-    """A value in global memory, the root of one kernel: ``%r = tile.store %x : (tensor<8x64xf32>) -> tensor<8x64xf16>``.
+    """A value in global memory, the root of one kernel.
 
-    Rounds to the element type of the result and is the identity otherwise. (C1) operand and result are tensors of one shape.
+        %r = tile.store %x : (tensor<8x64xf32>) -> tensor<8x64xf16>
+
+    Rounds to the element type of the result and is the identity otherwise. (C1) operand and result are tensors of one
+    shape.
     """
 
     name = "tile.store"

@@ -17,7 +17,7 @@ Operand = SSAValue | Operation
 
 
 def find_symbol(op: Operation, name: str) -> tuple[Operation | None, bool]:
-    """The op that declares a symbol, and whether ``op`` stands in a symbol table at all (it may not be inserted yet)."""
+    """The op that declares a symbol, and whether there is a symbol table: ``op`` may not be inserted yet."""
     try:
         return SymbolTable.lookup_symbol(op, name), True
     except ValueError:
@@ -37,7 +37,9 @@ def check_axis(op: Operation, axis: str, extent: int | None = None) -> None:
 
 @irdl_op_definition
 class AxisOp(IRDLOperation):
-    """Declares a parallel axis with the number of elements that it cuts: ``tile.axis @q0 extent 128``; (C1) at least one."""
+    """Declares a parallel axis with the number of elements that it cuts: ``tile.axis @q0 extent 128``; (C1) at least
+    one.
+    """
 
     name = "tile.axis"
     sym_name = prop_def(SymbolNameConstraint())
@@ -58,7 +60,9 @@ class AxisOp(IRDLOperation):
 
     def verify_(self) -> None:
         if self.extent < 1:
-            raise VerifyException(f"{self.name} @{self.axis_name}: extent {self.extent}, but an axis cuts at least one element")
+            raise VerifyException(
+                f"{self.name} @{self.axis_name}: extent {self.extent}, but an axis cuts at least one element"
+            )
 
 
 class ViewPatterns(HasCanonicalizationPatternsTrait):
@@ -99,10 +103,11 @@ class AlongOp(InferredOp):
 
 @irdl_op_definition
 class PartitionOp(AlongOp):
-    """Coordinate p of the axis sees slice p: ``%v = tile.partition %x along 1 by @q0 : (tensor<8x128xf32>) -> !tile.view<…>``.
+    """Coordinate p of the axis sees slice p: ``%v = tile.partition %x along 1 by @q0 : (tensor<8x128xf32>) ->
+    !tile.view<…>``.
 
-    (C1) the operand has no state along the axis; (C2) the dimension exists, and no other axis partitions it; (C3) the axis is declared
-    with the size of the dimension.
+    (C1) the operand has no state along the axis; (C2) the dimension exists, and no other axis partitions it; (C3) the
+    axis is declared with the size of the dimension.
     """
 
     name = "tile.partition"
@@ -161,7 +166,8 @@ class OverOp(InferredOp):
 
 @irdl_op_definition
 class ReplicateOp(OverOp):
-    """Every coordinate of the axis sees the whole: ``%v = tile.replicate %x by @q0 : (tensor<8x1xf32>) -> !tile.view<…>``.
+    """Every coordinate of the axis sees the whole: ``%v = tile.replicate %x by @q0 : (tensor<8x1xf32>) ->
+    !tile.view<…>``.
 
     (C1) the operand has no state along the axis; (C2) the axis is declared.
     """
@@ -182,10 +188,11 @@ class ReplicateOp(OverOp):
 
 @irdl_op_definition
 class CollectOp(OverOp):
-    """Turns an axis into a leading dimension, an intermediate in global memory: ``%w = tile.collect %p by @k0 : (…) -> tensor<?x8x1xf32>``.
+    """Turns an axis into a leading dimension, an intermediate in global memory: ``%w = tile.collect %p by @k0 : (…)
+    -> tensor<?x8x1xf32>``.
 
-    The extent of the new dimension is the number of tiles, known with the tile size only. Tuples are collected field by field.
-    (C1) the operand has a state along the axis; (C2) the axis is declared.
+    The extent of the new dimension is the number of tiles, known with the tile size only. Tuples are collected field
+    by field. (C1) the operand has a state along the axis; (C2) the axis is declared.
     """
 
     name = "tile.collect"

@@ -15,7 +15,7 @@ class FoldPartitionOfCombine(RewritePattern):
     def match_and_rewrite(self, op: PartitionOp, rewriter: PatternRewriter) -> None:
         source = op.operand.owner
         if isinstance(source, CombineOp) and (source.dim, source.axis_name) == (op.dim, op.axis_name):
-            rewriter.replace_matched_op([], [source.operand])
+            rewriter.replace(op, (), [source.operand])
 
 
 class FoldCombineOfPartition(RewritePattern):
@@ -26,7 +26,7 @@ class FoldCombineOfPartition(RewritePattern):
     def match_and_rewrite(self, op: CombineOp, rewriter: PatternRewriter) -> None:
         source = op.operand.owner
         if isinstance(source, PartitionOp) and (source.dim, source.axis_name) == (op.dim, op.axis_name):
-            rewriter.replace_matched_op([], [source.operand])
+            rewriter.replace(op, (), [source.operand])
 
 
 VIEW_PATTERNS: tuple[RewritePattern, ...] = (FoldPartitionOfCombine(), FoldCombineOfPartition())

@@ -5,6 +5,8 @@
       tile.yield %m1, %l1 : …
     } final(%m : …, %l : …) { … }
     %t = tile.reduce @online over parallel(@k0) %x : (…) -> tuple<…>
+
+A reducer of its own is what a kernel loops with: ``body`` is one iteration over a tile of the reduction axis.
 """
 
 from __future__ import annotations
@@ -72,12 +74,13 @@ class YieldOp(IRDLOperation):
 class ReducerOp(IRDLOperation):
     """A reducer with states: the symbol that ``tile.reduce`` and the kernels of a rolling reduction name.
 
-    The states start as ``identity``, one number a state. ``body(states…, inputs…)`` yields the states after the inputs of one tile, which
-    are partitioned over the reduction axis in it; ``merge(states…, states…)``, where there is one, joins two results; ``final(states…)`` is
-    applied once at the end. ``certificate`` says how the reducer was derived.
+    The states start as ``identity``, one number a state. ``body(states…, inputs…)`` yields the states after the
+    inputs of one tile, which are partitioned over the reduction axis in it; ``merge(states…, states…)``, where there
+    is one, joins two results; ``final(states…)`` is applied once at the end. ``certificate`` says how the reducer was
+    derived.
 
-    (C1) there is a state, and an input; (C2) the body yields the types of the states; (C3) merge takes the states twice and
-    yields them; (C4) final takes the states.
+    (C1) there is a state, and an input; (C2) the body yields the types of the states; (C3) merge takes the states
+    twice and yields them; (C4) final takes the states.
     """
 
     name = "tile.reducer"
@@ -244,8 +247,9 @@ class ReduceOp(InferredOp):
         %s = tile.reduce sum over parallel(@k0) %p : (…) -> …     needs partial over the axis, and removes it
         %t = tile.reduce @online over parallel(@k0) %x, %v : (…) -> tuple<…>
 
-    (C1) one of dimension and axis is given, a reducer of its own goes over an axis; (C2) the operand's state fits; (C3) the axis is
-    declared; (C4) operands and results of a reducer of its own are as it says, the operands depend on the axis and the results do not.
+    (C1) one of dimension and axis is given, a reducer of its own goes over an axis; (C2) the operand's state fits;
+    (C3) the axis is declared; (C4) operands and results of a reducer of its own are as it says, the operands depend
+    on the axis and the results do not.
     """
 
     name = "tile.reduce"
@@ -292,9 +296,7 @@ class ReduceOp(InferredOp):
         return cls(StringAttr(reducer), [value], infer_parallel_reduce(cls.name, reducer, value.type, axis), axis=axis)
 
     @classmethod
-    def rolling(
-        cls, symbol: str, inputs: Sequence[Operand], axis: str, result_types: Sequence[Attribute]
-    ) -> ReduceOp:
+    def rolling(cls, symbol: str, inputs: Sequence[Operand], axis: str, result_types: Sequence[Attribute]) -> ReduceOp:
         """By ``tile.reducer @symbol``; the result is a tuple of ``result_types``."""
         members = tuple(type_ for type_ in result_types if isinstance(type_, TypeAttribute))
         return cls(symbol_attr(symbol), inputs, TupleType(members), axis=axis)
@@ -322,7 +324,9 @@ class ReduceOp(InferredOp):
         dim, axis = self.dim, self.axis_name
         # (C1)
         if (dim is None) == (axis is None) or (self.is_rolling and axis is None):
-            raise VerifyException(f"{self.name} {self.reducer}: goes over a dimension or over a parallel axis, the latter for a symbol")
+            raise VerifyException(
+                f"{self.name} {self.reducer}: goes over a dimension or over a parallel axis, the latter for a symbol"
+            )
         if self.is_rolling:
             return self.result.type
         if len(self.inputs) != 1:
@@ -372,8 +376,8 @@ class ReduceOp(InferredOp):
 class AccumulateOp(InferredOp):
     """Adds one coordinate's part to an accumulator: ``%n = tile.accumulate sum %acc, %x over @k0 : (…) -> …``.
 
-    Stands where ``@k0`` is a loop: in the body of a reducer or of a kernel. (C1) ``x`` is partial over the axis by the same reducer; (C2) the
-    accumulator is what it reduces to; (C3) the axis is declared.
+    Stands where ``@k0`` is a loop: in the body of a reducer or of a kernel. (C1) ``x`` is partial over the axis by
+    the same reducer; (C2) the accumulator is what it reduces to; (C3) the axis is declared.
     """
 
     name = "tile.accumulate"

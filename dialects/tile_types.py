@@ -5,13 +5,14 @@ A view is a family of values, one at each coordinate of its parallel axes:
     !tile.view<32x128x4096xf32, [#tile.partition<@k0, 2>, #tile.partition<@q0, 1>, #tile.replicate<@v0>]>
     !tile.view<32x128x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@q0, 1>]>
 
-The shape is the logical one, whatever the states. The list is sorted by the name of the axis and an axis stands in it once, so equal
-types are equal attributes. A value without states is a ``tensor``.
+The shape is the logical one, whatever the states. The list is sorted by the name of the axis and an axis stands in it
+once, so equal types are equal attributes. A value without states is a ``tensor``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -127,8 +128,8 @@ State = PartitionAttr | ReplicateAttr | PartialAttr
 class ViewType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[Attribute]):
     """A value at each coordinate of its parallel axes: ``!tile.view<64x128xf32, [#tile.partition<@q0, 0>]>``.
 
-    (C1) there is at least one state; (C2) states are sorted by axis, each axis once; (C3) a partitioned dimension exists and
-    (C4) is partitioned by one axis.
+    (C1) there is at least one state; (C2) states are sorted by axis, each axis once; (C3) a partitioned dimension
+    exists and (C4) is partitioned by one axis.
     """
 
     name = "tile.view"
@@ -179,7 +180,8 @@ class ViewType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[A
             # (C3)
             if not 0 <= state.dim < len(self.shape_attr):
                 raise VerifyException(
-                    f"tile.view: @{state.axis_name} partitions dimension {state.dim} of {len(self.shape_attr)} dimensions"
+                    f"tile.view: @{state.axis_name} partitions dimension {state.dim} of "
+                    f"{len(self.shape_attr)} dimensions"
                 )
             # (C4)
             if state.dim in owner:
@@ -211,8 +213,10 @@ Shaped = TensorType[Attribute] | ViewType
 
 def shaped(type_: Attribute) -> Shaped:
     """The type as a tensor or view; any other type is a ``VerifyException``."""
-    if isinstance(type_, TensorType | ViewType):
+    if isinstance(type_, ViewType):
         return type_
+    if isinstance(type_, TensorType):
+        return cast("TensorType[Attribute]", type_)
     raise VerifyException(f"{type_} is neither a tensor nor a tile.view")
 
 

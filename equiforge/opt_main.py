@@ -3,8 +3,8 @@
     equiforge-opt program.mlir -p convert-forge-to-egraph,saturate,extract
     equiforge-opt program.mlir -p 'saturate{max-seconds=10}' --print-op-generic
 
-It is ``xdsl-opt`` with EquiForge's universe, whether or not the package is installed. What is wrong with the input, or with the
-command line, is one line on stderr and exit code 2.
+It is ``xdsl-opt`` with EquiForge's universe, whether or not the package is installed. What is wrong with the input,
+or with the command line, is one line on stderr and exit code 2.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
+import itertools
 import os
 import re
 import sys
@@ -42,7 +43,9 @@ class EquiforgeOptMain(xDSLOptMain):
     version_format: ClassVar[str] = f"equiforge-opt {__version__}, xdsl {{xdsl_version}}"
 
     def __init__(self, args: Sequence[str] | None = None):
-        super().__init__("EquiForge's optimizer driver: runs passes on IR in the forge, tile and kernel dialects.", args)
+        super().__init__(
+            "EquiForge's optimizer driver: runs passes on IR in the forge, tile and kernel dialects.", args
+        )
 
     # An installed EquiForge is registered by xDSL through its entry point; a checkout is not.
 
@@ -146,12 +149,15 @@ def _known(kind: str, name: str, names: Iterable[str]) -> None:
 
 def _check_options(spec: ArgSpec, pass_class: type[ModulePass]) -> None:
     """Names first, for the hint; then the values, by making the pass."""
-    known = [field.name.replace("_", "-") for field in dataclasses.fields(pass_class) if field.init and field.name != "name"]
+    known = [
+        field.name.replace("_", "-") for field in dataclasses.fields(pass_class) if field.init and field.name != "name"
+    ]
     for option in spec.parameters:
         if option.replace("_", "-") not in known:
             options = f"it has {', '.join(known)}" if known else "it has no options"
             raise EquiforgeError(
-                f"pass {spec.name} has no option {option}", hint=did_you_mean(option.replace("_", "-"), known) or options
+                f"pass {spec.name} has no option {option}",
+                hint=did_you_mean(option.replace("_", "-"), known) or options,
             )
     try:
         pass_class.from_spec(spec)
@@ -168,7 +174,7 @@ def _place_of(error: DiagnosticException) -> str | None:
     """The ``loc`` of the op that a verifier marked in its note: where that op comes from in the user's program."""
     for note in getattr(error, "__notes__", ()):
         lines = note.splitlines()
-        for line, below in zip(lines, lines[1:], strict=False):
+        for line, below in itertools.pairwise(lines):
             if below.strip().startswith("^^^") and (found := re.search(r'\bloc = "([^"]+)"', line)):
                 return found[1]
     return None
@@ -185,7 +191,9 @@ def _explain(error: BaseException) -> EquiforgeError | None:
         case DiagnosticException():
             return EquiforgeError(" ".join(str(error).split()), _place_of(error))
         case RecursionError():
-            return EquiforgeError("the IR is nested too deeply to be read or printed", hint="split the program into functions")
+            return EquiforgeError(
+                "the IR is nested too deeply to be read or printed", hint="split the program into functions"
+            )
         case UnicodeDecodeError():
             return EquiforgeError("the input is no UTF-8 text")
         case OSError():

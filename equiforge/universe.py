@@ -1,7 +1,7 @@
-"""What EquiForge adds to xDSL: dialects, passes and targets, found by ``xdsl-opt`` through the ``xdsl.universe`` entry point.
+"""What EquiForge adds to xDSL: dialects, passes and targets, by the entry point group ``xdsl.universe``.
 
-Every entry is a thunk with its import inside, so that a tool that lists the names loads none of them: torch, triton, egglog and sympy take
-seconds to import.
+Every entry is a thunk with its import inside, so that a tool that lists the names loads none of them: torch, triton,
+egglog and sympy take seconds to import.
 """
 
 from __future__ import annotations
