@@ -17,7 +17,19 @@ from equiforge.search.normal_form import Grid, Option, Space, product
 from equiforge.tune.targets import Target
 
 HALVES = ("f16", "bf16")
-ELEMENT_BYTES = {"i1": 1, "i8": 1, "f8E4M3FN": 1, "f8E5M2": 1, "f16": 2, "bf16": 2, "i16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+ELEMENT_BYTES = {
+    "i1": 1,
+    "i8": 1,
+    "f8E4M3FN": 1,
+    "f8E5M2": 1,
+    "f16": 2,
+    "bf16": 2,
+    "i16": 2,
+    "f32": 4,
+    "i32": 4,
+    "f64": 8,
+    "i64": 8,
+}
 TILES = (128, 64, 32, 16, 4, 1)
 LOOP_TILE = 64
 _LEAST_LOOP_TILE = 16
@@ -199,7 +211,9 @@ class CostModel:
         flops, rate, granule = 0, 1.0, 1
         for consumer in reducer.consumers:
             if consumer.kind == "tilematmul":
-                shapes = [self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution, set()))]
+                shapes = [
+                    self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution, set()))
+                ]
                 contribution = tuple(max(extents) for extents in zip(*shapes, strict=True))
                 other = self.graph.types[node.children[consumer.other]].shape
                 columns = other[-1] if consumer.operand == 0 else other[-2]

@@ -96,7 +96,9 @@ class _Derivation:
                     node = option.node
                     if option.kind == "rolling":
                         node = next(
-                            n for n in self.space.graph.nodes[class_id] if n.op == "get" and n.children[0] == option.owner
+                            n
+                            for n in self.space.graph.nodes[class_id]
+                            if n.op == "get" and n.children[0] == option.owner
                         )
                     if all(known[0] != node for known in heavy.get(class_id, ())):
                         heavy.setdefault(class_id, []).append((node, option))

@@ -148,22 +148,23 @@ class Extraction:
             taken = 0
             last = 0.0
             for cost, kernels in self._programs(holes):
-                found.setdefault(_program_key(kernels, outputs), (cost, kernels, outputs))
+                # Without compaction, programs that differ in pointwise e-nodes alone stay apart.
+                key = (taken,) if self.options.strategy == "none" else _program_key(kernels, outputs)
+                found.setdefault(key, (cost, kernels, outputs))
                 taken += 1
                 last = cost
                 if limit is not None and taken >= limit:
                     break
             complete &= self._is_proven(last if limit is not None and taken >= limit else None)
-        if self.options.diverse and limit is not None and not (complete and self.stop == "" and len(found) < limit):
+        if self.options.diverse and limit is not None and len(found) >= limit or self.stop:
             self._diversify(starts, found)
         ranked = sorted(found.values(), key=lambda f: (f[0], len(f[1]), _program_key(f[1], f[2])))
         candidates = [c for n, entry in enumerate(ranked) if (c := self._candidate(n, *entry)) is not None]
+        stop = self.stop or self._truncated()
         if not candidates:
-            raise EquiforgeError(
-                "the e-graph holds no executable program"
-                + (f" within the limits ({self.stop})" if self.stop else ""),
-                hint="; ".join(f"{k}: {v}" for k, v in self._rejects().items()) or None,
-            )
+            reasons = "; ".join(f"{reason}: {count}" for reason, count in self._rejects().items())
+            limits = f" within the limits ({stop})" if stop else ""
+            raise EquiforgeError(f"the e-graph holds no executable program{limits}", hint=reasons or None)
         stats = ExtractionStats(
             strategy=self.options.strategy,
             states=self.search.counters.states + self.counters.states,
@@ -171,7 +172,7 @@ class Extraction:
             candidates=len(candidates),
             seconds=time.perf_counter() - self.start,
             complete=complete and self.table.complete,
-            stop=self.stop or "exhausted",
+            stop=stop or ("best found" if limit is not None and len(candidates) >= limit else "exhausted"),
             rejects=self._rejects(),
         )
         return ExtractionResult(candidates, stats)
@@ -181,6 +182,12 @@ class Extraction:
         for reason, count in self.counters.rejects.items():
             merged[reason] = merged.get(reason, 0) + count
         return dict(sorted(merged.items()))
+
+    def _truncated(self) -> str:
+        cut = sum(v.bound is not None for v in self.search.listed())
+        return (
+            f"limit of {self.options.max_kernel_states} partial kernels reached for {cut} stored values" if cut else ""
+        )
 
     def _is_proven(self, worst: float | None) -> bool:
         """Whether the list is exact: ``worst`` is the estimate of the last program asked for, None if all were asked for."""
@@ -207,7 +214,11 @@ class Extraction:
         return result
 
     def _programs(
-        self, holes: frozenset[int], count: int | None = None, rolling: bool | None = None, max_states: int | None = None
+        self,
+        holes: frozenset[int],
+        count: int | None = None,
+        rolling: bool | None = None,
+        max_states: int | None = None,
     ) -> Iterator[tuple[float, tuple[KernelChoice, ...]]]:
         """Programs by rising estimate. With ``count``, those of exactly so many kernels, with or without derived reductions, built of
         the best kernel of each structure."""
@@ -243,7 +254,9 @@ class Extraction:
             following = partial.next + 1
             if following < len(kernels):
                 bound = partial.spent + kernels[following].cost.estimate_us + sum(map(self.search.floor, rest))
-                heapq.heappush(heap, partial._replace(bound=max(bound, partial.bound), order=next(order), next=following))
+                heapq.heappush(
+                    heap, partial._replace(bound=max(bound, partial.bound), order=next(order), next=following)
+                )
             made = {k.root for k in partial.kernels} | {hole}
             holes_after = rest | (kernel.needs - made)
             if count is not None and len(made) + len(holes_after) > count:

@@ -316,9 +316,7 @@ class KernelSearch:
         return True
 
 
-def _structure(
-    grid: Grid, options: list[Option], loops: tuple[tuple[int, int], ...], intermediates: int
-) -> Structure:
+def _structure(grid: Grid, options: list[Option], loops: tuple[tuple[int, int], ...], intermediates: int) -> Structure:
     rolling = sum(o.kind == "rolling" for o in options)
     products = sum(o.kind == "tilematmul" for o in options)
     return Structure(grid.axes, loops, rolling, products, intermediates)

@@ -167,7 +167,9 @@ class Space:
 
         def walk(class_id: int, chain: tuple[tuple[int, ENode], ...], covered: frozenset[int]) -> None:
             axes = tuple(self._axis_of(n) for _, n in chain)
-            if any(n.op in LIGHT or n.op in HEAVY or n.op in LEAVES or n.op == "get" for n in self.graph.nodes[class_id]):
+            if any(
+                n.op in LIGHT or n.op in HEAVY or n.op in LEAVES or n.op == "get" for n in self.graph.nodes[class_id]
+            ):
                 found.append(Grid(root, axes, chain, class_id, covered))
             for node in self.graph.nodes[class_id]:
                 if node.op in ("combine", "collect") and (not axes or self._axis_of(node) > axes[-1]):

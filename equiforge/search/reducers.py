@@ -137,9 +137,7 @@ class ReducerBuilder:
         types = [cast("Attribute", t) for t in list(block.arg_types)[: len(results)]]
         return tile.ReducerOp(name, identities, Region(block), reducer.certificate, final=self._final(types))
 
-    def _part(
-        self, body: _Body, consumer: Consumer, contribution: SSAValue, inputs: Sequence[SSAValue]
-    ) -> SSAValue:
+    def _part(self, body: _Body, consumer: Consumer, contribution: SSAValue, inputs: Sequence[SSAValue]) -> SSAValue:
         """What one tile adds to a consumer."""
         if consumer.kind == "reduce":
             return body.add(tile.ReduceOp.over_axis(consumer.reducer, contribution, consumer.dim))
