@@ -18,6 +18,7 @@ from equiforge.codegen.kernel_text import KernelText
 from equiforge.codegen.pointwise import HELPERS, TORCH_TYPES
 from equiforge.codegen.tiles import Names
 from equiforge.dialects import kernel
+from equiforge.dialects.forge import numerics_of
 
 _CHECK = '''def _check(name, tensor):
     """Kernels are built for one shape, layout and element type of each input."""
@@ -40,16 +41,17 @@ def emit_triton(module: ModuleOp, header: Mapping[str, object] | None = None) ->
     if graph is None:
         raise CodegenError("the module has no kernel.graph")
     extents = extents_of(module)
+    strict = numerics_of(module) == "strict"
     helpers: set[str] = set()
     kernels: list[str] = []
     printed: dict[str, KernelText] = {}
     for function in kernel.functions_of(module):
         if function.schedule is None:
             raise CodegenError(f"@{function.sym_name.data} has no schedule")
-        text = KernelText(function, Sizes(function, extents, function.schedule), helpers)
+        text = KernelText(function, Sizes(function, extents, function.schedule), helpers, strict)
         printed[function.sym_name.data] = text
         kernels.append(text.text())
-    launcher = _Launcher(graph, printed)
+    launcher = _Launcher(graph, printed, strict)
     run = launcher.text()
     lines = [f"# {key}: {value}" for key, value in (header or {}).items()]
     lines += [
@@ -75,9 +77,10 @@ def _schedule_text(schedule: kernel.ScheduleAttr) -> str:
 class _Launcher:
     """The host side of the module."""
 
-    def __init__(self, graph: kernel.GraphOp, printed: Mapping[str, KernelText]):
+    def __init__(self, graph: kernel.GraphOp, printed: Mapping[str, KernelText], strict: bool):
         self.graph = graph
         self.printed = printed
+        self.strict = strict
         self.names = Names([*HELPERS, *printed, "run", "INPUTS", "_check"])
         self.buffers: dict[SSAValue, str] = {}
         self.inputs: list[tuple[str, kernel.BufferOp]] = []
@@ -146,6 +149,8 @@ class _Launcher:
         arguments = [self._value(v) for v in op.arguments]
         arguments += [f"{block}={schedule.tiles[axis]}" for axis, block in text.blocks.items()]
         arguments += [f"num_warps={schedule.warps}", f"num_stages={schedule.stages}"]
+        # Triton's default has changed between versions; strict numerics allow no contraction.
+        arguments.append(f"enable_fp_fusion={not self.strict}")
         shown = f"({grid[0]},)" if len(grid) == 1 else str(grid)
         return f"{name}[{shown}]({', '.join(arguments)})"
 

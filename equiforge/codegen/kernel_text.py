@@ -15,6 +15,7 @@ from equiforge.codegen.pointwise import (
     COMPARISONS,
     HELPERS,
     TRITON_TYPES,
+    cast_text,
     is_float,
     numeric,
     template,
@@ -25,6 +26,7 @@ from equiforge.dialects import forge, kernel, tile
 from equiforge.dialects.tile_types import element_type_of, shape_of
 
 _WIDE = 112
+_LONGEST_INLINE = 48
 _INT32_MAX = 2**31 - 1
 #: Ops whose result may share its operand's text, so that uses of the one are uses of the other.
 _ALIASES = (
@@ -46,10 +48,11 @@ def element_name(type_: Attribute) -> str:
 class KernelText:
     """Prints one function; ``helpers`` collects the helper functions that the module must carry."""
 
-    def __init__(self, function: kernel.FuncOp, sizes: Sizes, helpers: set[str]):
+    def __init__(self, function: kernel.FuncOp, sizes: Sizes, helpers: set[str], strict: bool = False):
         self.function = function
         self.sizes = sizes
         self.helpers = helpers
+        self.strict = strict
         pointers = [a.name_hint or f"arg{i}" for i, a in enumerate(function.body.block.args)]
         self.blocks = {a: f"BLOCK_{a.upper()}" for a in sorted(sizes.tiles) if sizes.tiles[a] > 1 and self._is_used(a)}
         self.names = Names([*HELPERS, *self.blocks.values(), function.sym_name.data])
@@ -195,6 +198,9 @@ class KernelText:
             name = target
         elif not list(value.uses):
             return
+        elif inlinable(value) and len(result.text) <= _LONGEST_INLINE:
+            self.values[value] = result
+            return
         else:
             name = self.names.fresh(value.name_hint or default)
         text = result.text
@@ -286,8 +292,8 @@ class KernelText:
         if isinstance(user, forge.CastOp) and element != "i1" and element_name(user.result.type) != "i1":
             # The widening stands with the load.
             value = user.result
+            suffix = cast_text("", element, element_name(value.type))
             element = element_name(value.type)
-            suffix = f".to({TRITON_TYPES[element]})"
         name = self.carried.get(value)
         if name is None:
             name = self.names.fresh(value.name_hint or op.result.name_hint or self._root(op.source).name_hint or "loaded")
@@ -350,20 +356,27 @@ class KernelText:
             return
         if all(n is not None for n in numbers):
             operands = [Tile(typed(operands[0]), (), element), *operands[1:]]
+        dims = _joint(operands)
+        if op.mnemonic == "pow" and numbers[1] is not None:
+            power = whole_power(operands[0].shown(dims), numbers[1], is_float(element))
+            if power is not None:
+                self._assign(result, self._narrowed(power, dims, element, result, {}), "power")
+                return
         form = template(op.mnemonic, element)
         if form is None:
             raise CodegenError(f"{op.name} of {element} has no Triton form")
-        dims = _joint(operands)
-        shown = [o.shown(dims) for o in operands]
-        power = numbers[1] if op.mnemonic == "pow" else None
-        text = whole_power(shown[0], power) if power is not None and is_float(element) else None
-        if text is None:
-            if op.mnemonic == "pow":
-                shown = [typed(o) if o.number is not None else s for o, s in zip(operands, shown, strict=True)]
-            text, helper = form[0].format(*shown), form[1]
-            if helper is not None:
-                self.helpers.add(helper)
-        self._assign(result, self._narrowed(text, dims, element, result, self._pads(op, operands)), op.mnemonic)
+        is_call = "({0}" in form[0]
+        shown = [o.argument(dims) if is_call else o.shown(dims) for o in operands]
+        if op.mnemonic == "pow":
+            shown = [typed(o) if o.number is not None else s for o, s in zip(operands, shown, strict=True)]
+        exact = {"div": "tl.div_rn({0}, {1})", "recip": "tl.div_rn(1.0, {0})", "sqrt": "tl.sqrt_rn({0})"}
+        if self.strict and element == "f32" and op.mnemonic in exact:
+            form, is_call = (exact[op.mnemonic], None), True
+        text, helper = form[0].format(*shown), form[1]
+        if helper is not None:
+            self.helpers.add(helper)
+        narrowed = self._narrowed(text, dims, element, result, self._pads(op, operands), is_call)
+        self._assign(result, narrowed, op.mnemonic)
 
     def _pads(self, op: forge.UnaryOp | forge.BinaryOp, operands: Sequence[Tile]) -> dict[int, float]:
         """What the op makes of padding that is known in every operand."""
@@ -382,11 +395,19 @@ class KernelText:
         text = value.text if value.atom else f"({value.text})"
         return Tile(f"{text}.to(tl.float32)", value.dims, "f32", pads=value.pads)
 
-    def _narrowed(self, text: str, dims: tuple[int, ...], element: str, result: SSAValue, pads: dict[int, float]) -> Tile:
+    def _narrowed(
+        self,
+        text: str,
+        dims: tuple[int, ...],
+        element: str,
+        result: SSAValue,
+        pads: dict[int, float],
+        atom: bool = False,
+    ) -> Tile:
         wanted = element_name(result.type)
         if wanted in ("f16", "bf16") and element == "f32":
             return Tile(f"({text}).to({TRITON_TYPES[wanted]})", dims, wanted, pads=pads)
-        return Tile(text, dims, wanted, atom=False, pads=pads)
+        return Tile(text, dims, wanted, atom, pads)
 
     def _compare(self, op: forge.CompareOp) -> None:
         operands = [self._widened(self.values[v]) for v in (op.lhs, op.rhs)]
@@ -411,8 +432,8 @@ class KernelText:
             text += f".to({TRITON_TYPES[element]})"
         elif element in ("i16", "i8") and (a.number is not None or b.number is not None):
             text += f".to({TRITON_TYPES[element]})"
-        pads = {d: v for d, v in a.pads.items() if b.pads.get(d, b.number) == v} if condition.dims is not None else {}
-        self._assign(op.result, self._narrowed(text, dims, computed, op.result, pads), "select")
+        pads = {d: v for d, v in a.pads.items() if b.pads.get(d, b.number) == v}
+        self._assign(op.result, self._narrowed(text, dims, computed, op.result, pads, True), "select")
 
     def _cast(self, op: forge.CastOp) -> None:
         result = op.result
@@ -433,7 +454,7 @@ class KernelText:
             cast_tile = Tile(f"{text} != 0", source.dims, after, atom=False)
         else:
             pads = {d: rounded(v, after) for d, v in source.pads.items() if is_float(after)}
-            cast_tile = Tile(f"{text}.to({TRITON_TYPES[after]})", source.dims, after, pads=pads)
+            cast_tile = Tile(cast_text(text, before, after), source.dims, after, pads=pads)
         if self._only_user(result) is not None and result not in self.carried:
             self.values[result] = cast_tile
         else:
@@ -513,7 +534,6 @@ class KernelText:
         extra = f', input_precision="{op.precision}"' if a.element == "f32" else ""
         if a.element == "f64":
             extra = ", out_dtype=tl.float64"
-        pads = {d: 0.0 for d in (rows,) if a.pads.get(d) == 0.0} | {d: 0.0 for d in (columns,) if b.pads.get(d) == 0.0}
         dims = (rows, columns)
         user = self._only_user(result)
         if isinstance(user, tile.AccumulateOp) and user.reducer == "sum" and element in ("f32", "f64"):
@@ -522,18 +542,25 @@ class KernelText:
         text = f"tl.dot({a.text}, {b.text}{extra})"
         if element not in ("f32", "f64"):
             text += f".to({TRITON_TYPES[element]})"
-        self._assign(result, Tile(text, dims, element, pads=pads), "dot")
+        self._assign(result, Tile(text, dims, element), "dot")
 
     def _operand(self, value: SSAValue, inner: int) -> Tile:
+        """An operand of a product, with 0 beyond a ragged edge of the contraction ``inner``."""
         shown = self.values[value]
+        if inner not in shown.dims and self.sizes.size(value.type, inner) > 1:
+            shown = self._filled(shown, value.type)
+        cast_op = value.owner
+        if isinstance(cast_op, forge.CastOp) and shown.text.endswith(f".to({TRITON_TYPES[shown.element]})"):
+            # Selecting before the cast keeps the literal's type that of the tile.
+            wide = self._selected(self.values[cast_op.operand], value.type, inner, 0.0)
+            text = wide.text if wide.atom else f"({wide.text})"
+            return Tile(f"{text}.to({TRITON_TYPES[shown.element]})", wide.dims, shown.element, pads=wide.pads)
         return self._selected(shown, value.type, inner, 0.0)
 
     def _multiplied(self, op: tile.MatmulOp, a: Tile, b: Tile, rank: int) -> None:
         """The product as a broadcast multiplication and a sum: rows, contraction and columns are dimensions rank-2, rank-1, rank."""
         inner = rank - 1
         element = element_name(op.results[0].type)
-        if self.sizes.size(op.operands[0].type, inner) > 1:
-            a = self._filled(a, op.operands[0].type) if inner not in a.dims else a
         left = self._widened(a)
         right = self._widened(b)
         right = Tile(right.text, tuple(d + 1 if d >= rank - 2 else d for d in right.dims), right.element, right.atom)
@@ -541,8 +568,6 @@ class KernelText:
         text = f"{left.shown(dims)} * {right.shown(dims)}"
         if inner in dims:
             text = f"tl.sum({text}, axis={dims.index(inner)})"
-        elif self.sizes.size(op.operands[0].type, inner) > 1:
-            raise CodegenError("a product of two tiles that do not vary along their contraction")
         kept = tuple(d - 1 if d == rank else d for d in dims if d != inner)
         computed = left.element
         if element != computed:
@@ -564,7 +589,8 @@ class KernelText:
             raise CodegenError(f"{op.name} {op.reducer} of {acc.element} has no Triton form")
         if form[1] is not None:
             self.helpers.add(form[1])
-        text = form[0].format(acc.shown(dims), x.shown(dims))
+        left, right = (x.argument(dims), acc.argument(dims)) if "({0}" in form[0] else (acc.shown(dims), x.shown(dims))
+        text = form[0].format(left, right)
         self._assign(result, Tile(text, dims, acc.element, atom=False), "acc")
 
     def _transpose(self, op: forge.TransposeOp) -> None:
@@ -618,6 +644,11 @@ class KernelText:
         self._in_place(block, last, names)
         size = self.sizes.tiles[axis]
         low, high = self._loop_bounds(op)
+        for text, what in ((low, "first"), (high, "end")):
+            if not text.isdigit():
+                bound = self.names.fresh(f"{axis}_{what}")
+                self._line(f"{bound} = {text}")
+                low, high = (bound, high) if what == "first" else (low, bound)
         index = self.names.fresh(axis)
         start = index if size == 1 else self.names.fresh(f"{axis}_start")
         step = "" if size == 1 else f", {self.blocks[axis]}"
@@ -720,6 +751,18 @@ def _joint(tiles: Sequence[Tile]) -> tuple[int, ...]:
     return tuple(sorted({d for t in tiles for d in t.dims}))
 
 
+def inlinable(value: SSAValue) -> bool:
+    """True for a result without a name of its own that one op of the same block reads: its text may stand in that op's."""
+    if value.name_hint is not None or not isinstance(value.owner, forge.UnaryOp | forge.BinaryOp | tile.ReduceOp | forge.SelectOp):
+        return False
+    uses = list(value.uses)
+    if len(uses) != 1:
+        return False
+    user = uses[0].operation
+    # A product reads its operands' texts twice where they are also masked, and a yield is no op of its own.
+    return user.parent is value.owner.parent and not isinstance(user, kernel.YieldOp | tile.MatmulOp | tile.ReduceOp | kernel.ForOp)
+
+
 def _use_positions(value: SSAValue, order: dict[Operation, int]) -> list[int]:
     """Where in a block a value, or what may share its text, is read."""
     positions: list[int] = []
@@ -730,7 +773,7 @@ def _use_positions(value: SSAValue, order: dict[Operation, int]) -> list[int]:
         if op is None:
             continue
         positions.append(order[op] if not isinstance(use.operation, kernel.YieldOp) else len(order))
-        if use.operation.name in _ALIASES:
+        if use.operation.name in _ALIASES or any(inlinable(r) for r in use.operation.results):
             for result in use.operation.results:
                 positions.extend(_use_positions(result, order))
     return positions

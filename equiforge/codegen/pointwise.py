@@ -60,9 +60,11 @@ def power(x, y):
     size = tl.exp(exponent * tl.log(tl.abs(base)))
     whole = tl.floor(exponent) == exponent
     odd = tl.floor(exponent * 0.5) * 2.0 != exponent
-    signed = tl.where(base < 0.0, tl.where(whole, tl.where(odd, -size, size), float("nan")), size)
+    fraction = tl.where(base == float("-inf"), size, float("nan"))
+    signed = tl.where(base < 0.0, tl.where(whole, tl.where(odd, -size, size), fraction), size)
     signed = tl.where(base == 0.0, tl.where(exponent > 0.0, 0.0, float("inf")), signed)
-    return tl.where((exponent == 0.0) | (base == 1.0), 1.0, signed).to(x.dtype)
+    signed = tl.where(base == 1.0, 1.0, signed)
+    return tl.where(exponent == 0.0, 1.0, signed).to(x.dtype)
 ''',
     "floor_div": '''@triton.jit
 def floor_div(a, b):
@@ -171,6 +173,13 @@ TORCH_TYPES = {
 }
 
 
+def cast_text(text: str, before: str, after: str) -> str:
+    """``text`` as element type ``after``; the interpreter knows bf16 from and to float32 only, and PyTorch rounds that way too."""
+    if "bf16" in (before, after) and "f32" not in (before, after):
+        text = f"{text}.to(tl.float32)"
+    return f"{text}.to({TRITON_TYPES[after]})"
+
+
 def is_float(element: str) -> bool:
     return element.startswith(("f", "bf"))
 
@@ -186,18 +195,11 @@ def template(name: str, element: str) -> tuple[str, str | None] | None:
     return _INT_UNARY.get(name) or _INT_BINARY.get(name)
 
 
-def whole_power(base: str, exponent: float) -> str | None:
+def whole_power(base: str, exponent: float, floats: bool) -> str | None:
     """``base`` to a constant power as products and roots, for the powers that programs use; None for others."""
-    forms = {
-        0.5: "tl.sqrt({0})",
-        -0.5: "tl.rsqrt({0})",
-        1.0: "{0}",
-        2.0: "{0} * {0}",
-        3.0: "{0} * {0} * {0}",
-        4.0: "({0} * {0}) * ({0} * {0})",
-        -1.0: "1.0 / {0}",
-        -2.0: "1.0 / ({0} * {0})",
-    }
+    forms = {1.0: "{0}", 2.0: "{0} * {0}", 3.0: "{0} * {0} * {0}", 4.0: "({0} * {0}) * ({0} * {0})"}
+    if floats:
+        forms |= {-1.0: "1.0 / {0}", -2.0: "1.0 / ({0} * {0})"}
     form = forms.get(exponent)
     return None if form is None else form.format(base)
 

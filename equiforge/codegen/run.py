@@ -5,6 +5,7 @@ Triton decides when it is imported whether its own library functions (``tl.sum``
 the patches in place and takes every one of them away again. It also mends what keeps the interpreter from being a reference:
 
 * bf16 operands of ``tl.dot`` are multiplied as numbers (upstream multiplies their bit patterns);
+* the result of a comparison is boolean data (upstream keeps the operands' type, so that ``&`` of two float comparisons fails);
 * float32 to bf16 rounds to nearest even (upstream truncates, twice the error of a GPU);
 * a reduction by one of the emitted NaN-propagating maximum and minimum functions is one NumPy call, not one Python call an element.
 """
@@ -66,7 +67,7 @@ def interpreting() -> Iterator[None]:
     from triton.runtime import interpreter
     from triton.runtime.jit import JITFunction
 
-    owners: list[Any] = [tl, tl.core, tl.math, tl.tensor, tl.dtype, tl.core.tensor_descriptor_base, tl.standard]
+    owners: list[Any] = [tl, tl.core, tl.math, tl.tensor, tl.dtype, tl.core.tensor_descriptor_base]
     before = [dict(vars(owner)) for owner in owners]
     interpret = triton.knobs.runtime.interpret
     builder: Any = interpreter.InterpreterBuilder
@@ -91,6 +92,12 @@ def interpreting() -> Iterator[None]:
     def dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
         return create_dot(self, _widened(a, interpreter, tl), _widened(b, interpreter, tl), *rest)
 
+    def comparing(compare: Any) -> Any:
+        def boolean(self: Any, left: Any, right: Any) -> Any:
+            return interpreter.TensorHandle(np.asarray(compare(self, left, right).data, dtype=np.bool_), tl.int1)
+
+        return boolean
+
     def reduce(self: Any, inputs: Any) -> Any:
         numpy_function = _FAST_REDUCTIONS.get(getattr(self.combine_fn, "__name__", ""))
         if numpy_function is None or self.axis is None:
@@ -105,6 +112,8 @@ def interpreting() -> Iterator[None]:
         patch(interpreter.InterpretedFunction, "__call__", call)
         patch(interpreter, "_convert_float", rounding_convert)
         patch(builder, "create_dot", dot)
+        for name in [n for n in vars(builder) if n.startswith(("create_fcmp", "create_icmp"))]:
+            patch(builder, name, comparing(getattr(builder, name)))
         patch(interpreter.ReduceOps, "apply_impl", reduce)
         yield
     finally:

@@ -24,6 +24,8 @@ from equiforge.dialects.tile_types import element_type_of, shape_of
 
 #: Registers a block may keep in values that live through a loop, in bytes: half of a multiprocessor's.
 _REGISTER_BYTES = 128 * 1024
+#: Programs that keep the multiprocessors of a large device busy.
+_ENOUGH_PROGRAMS = 256
 #: Triton refuses tiles of more elements.
 _MOST_ELEMENTS = 1 << 20
 #: The largest tile that is ever made whole in registers, in elements.
@@ -66,6 +68,8 @@ def default_schedule(
     axes = sorted(axes_used(function))
     tiles = {axis: min(_wanted(axis, roles, device), _cover(axis, roles, extents)) for axis in axes}
     tiles |= {axis: size for axis, size in fixed.items() if axis in tiles}
+    if roles.products and device.capability:
+        _enlarge_sides(function, tiles, roles, extents, fixed)
     if roles.products == 0:
         _widen_elementwise(function, tiles, roles, extents, fixed, device)
     stages = int(cast(int, override.get("stages", 3 if roles.products else 2)))
@@ -97,24 +101,31 @@ def apply_schedules(
         function.properties["schedule"] = default_schedule(function, target, extents, given)
 
 
-def shared_memory(function: kernel.FuncOp, sizes: Sizes) -> int:
+def shared_memory(function: kernel.FuncOp, sizes: Sizes, capability: int = 80) -> int:
     """Estimated shared memory in bytes: dot operands that are loaded in a loop, once a stage, and those that are computed, once."""
     most = 0
-    stages = sizes.schedule.stages
+    # Hopper's asynchronous products keep one stage more in flight.
+    buffers = max(sizes.schedule.stages - (0 if capability in (90, 100, 103) else 1), 1)
     for loop in [op for op in function.body.walk() if isinstance(op, kernel.ForOp)]:
         total = 0
         for op in loop.body.block.ops:
             if isinstance(op, tile.MatmulOp):
-                for operand in op.operands:
-                    inside = operand.owner in loop.body.block.ops
-                    loaded = isinstance(operand.owner, kernel.LoadOp)
+                for operand in map(_unreplicated, op.operands):
+                    owner = operand.owner
                     size = sizes.elements(operand.type) * _bytes(operand)
-                    total += size * max(stages - 1, 1) if inside and loaded else size
+                    inside = isinstance(owner, kernel.LoadOp) and owner.parent is loop.body.block
+                    total += size * buffers if inside else size
         most = max(most, total)
     for op in function.body.block.ops:
         if isinstance(op, tile.MatmulOp):
             most = max(most, sum(sizes.elements(o.type) * _bytes(o) for o in op.operands))
     return most
+
+
+def _unreplicated(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, tile.ReplicateOp):
+        value = value.owner.operand
+    return value
 
 
 def register_bytes(function: kernel.FuncOp, sizes: Sizes) -> int:
@@ -133,7 +144,7 @@ def _misfit(function: kernel.FuncOp, sizes: Sizes, device: Target) -> str | None
             largest = max(largest, _product_elements(op, sizes))
     if largest > (_LARGE_TILE if device.capability else _MOST_ELEMENTS):
         return f"a tile of {largest} elements"
-    shared = shared_memory(function, sizes)
+    shared = shared_memory(function, sizes, device.capability)
     if shared > device.shared:
         return f"{shared} bytes of shared memory, of {device.shared}"
     registers = register_bytes(function, sizes)
@@ -202,6 +213,20 @@ def _cover(axis: str, roles: _Roles, extents: Mapping[str, int]) -> int:
     """The size beyond which a tile only grows in padding."""
     cover = power_of_two(extents[axis])
     return max(cover, DOT_SIDE) if roles.is_side(axis) and extents[axis] > 1 else cover
+
+
+def _enlarge_sides(
+    function: kernel.FuncOp, tiles: dict[str, int], roles: _Roles, extents: Mapping[str, int], fixed: Mapping[str, int]
+) -> None:
+    """Rows, then columns, of 128 where enough programs remain and the accumulators leave registers."""
+    for axis in function.grid_axes:
+        if axis in fixed or axis in roles.inner or not (axis in roles.rows or axis in roles.columns) or tiles[axis] != 64:
+            continue
+        tiles[axis] = 128
+        sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 8, 1))
+        programs = prod(sizes.count(a) for a in function.grid_axes)
+        if programs < _ENOUGH_PROGRAMS or register_bytes(function, sizes) > _REGISTER_BYTES // 2:
+            tiles[axis] = 64
 
 
 def _widen_elementwise(

@@ -34,6 +34,11 @@ class Tile:
     number: float | None = None
     product: tuple[str, str, str] | None = None
 
+    def argument(self, dims: Sequence[int]) -> str:
+        """The text as an argument of a call: like :meth:`shown` without needless parentheses."""
+        inside = subscript(self.dims, dims)
+        return self.shown(dims) if inside else self.text
+
     def shown(self, dims: Sequence[int]) -> str:
         """The text as an operand among tiles of dimensions ``dims``."""
         text = self.text if self.atom else f"({self.text})"
