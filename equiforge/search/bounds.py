@@ -1,8 +1,9 @@
 """What any program must read: an admissible bound for the best-first search.
 
-``must(d)`` is the set of function arguments that every way to meet demand d reads somewhere in the program, in its own kernel or in the kernels
-that produce what it loads: the greatest fixpoint of "the union over what a choice demands, intersected over the choices". So a partial
-kernel that reads a stored intermediate is not taken for cheap because other kernels do its work.
+``must(d)`` is the set of function arguments that every way to meet demand d reads somewhere in the program, in its
+own kernel or in the kernels that produce what it loads: the greatest fixpoint of "the union over what a choice
+demands, intersected over the choices". So a partial kernel that reads a stored intermediate is not taken for cheap
+because other kernels do its work.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class MustRead:
         self.of_root: dict[int, int] = dict.fromkeys(sorted(space.storable), self._everything)
         self.of_demand = [self._everything] * len(table.demands)
         self._own: list[tuple[int, int]] = []
-        """For each heavy option the input that it loads, as a mask, and the stored class that it loads (-1 for none)."""
+        """For each heavy option the input that it loads, as a mask, and the stored class that it loads (-1 for
+        none)."""
         for option in space.options:
             base = -1 if option.load is None else option.load.base
             is_input = base in space.leaf

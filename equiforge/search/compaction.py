@@ -1,9 +1,10 @@
 """The choices of a kernel as bit masks, raw or compacted.
 
-A partial kernel is a set of choices and a set of open demands (the holes). A :class:`Table` says for each demand which choices meet it and
-what these demand in turn. The raw table has one choice an e-node. The compact table has only the heavy choices: for the pointwise parts between
-them it holds the *frontiers* of a class, the least sets of heavily computed or loaded classes from which pointwise e-nodes make it. A frontier
-that contains another one is left out, since whatever completes it completes the other with less. So all partial programs that differ in pointwise
+A partial kernel is a set of choices and a set of open demands (the holes). A :class:`Table` says for each demand
+which choices meet it and what these demand in turn. The raw table has one choice an e-node. The compact table has
+only the heavy choices: for the pointwise parts between them it holds the *frontiers* of a class, the least sets of
+heavily computed or loaded classes from which pointwise e-nodes make it. A frontier that contains another one is left
+out, since whatever completes it completes the other with less. So all partial programs that differ in pointwise
 e-nodes alone (operand order, grouping, placement) are one state from the start, whatever their number.
 """
 
@@ -17,7 +18,8 @@ from equiforge.search.normal_form import ANY, COMPUTED, Demand, Space
 
 
 class Move(NamedTuple):
-    """One way to meet a demand: choice ``bit``, which is heavy option ``heavy`` (-1 for a pointwise one), demands ``needs``."""
+    """One way to meet a demand: choice ``bit``, which is heavy option ``heavy`` (-1 for a pointwise one), demands
+    ``needs``."""
 
     bit: int
     needs: int
@@ -26,8 +28,9 @@ class Move(NamedTuple):
 
 @dataclass
 class Table:
-    """Choices and demands of all kernels. ``satisfied[bit]`` is the mask of demands that a choice meets, ``needs[bit]`` are the alternative masks
-    of what it demands, ``starts[tile]`` those of what the root of a kernel demands. ``complete`` is false if a class had more frontiers than the limit."""
+    """Choices and demands of all kernels. ``satisfied[bit]`` is the mask of demands that a choice meets,
+    ``needs[bit]`` are the alternative masks of what it demands, ``starts[tile]`` those of what the root of a kernel
+    demands. ``complete`` is false if a class had more frontiers than the limit."""
 
     demands: list[Demand] = field(default_factory=lambda: [])
     moves: list[list[Move]] = field(default_factory=lambda: [])
@@ -39,7 +42,7 @@ class Table:
     def is_well_founded(self, chosen: int, starts: Iterable[int]) -> bool:
         """Whether the choices of a complete kernel can be put in an order in which each one finds its operands made."""
         made = 0
-        left = [b for b in bits(chosen)]
+        left = bits(chosen)
         while left:
             rest = [b for b in left if not any(need & ~made == 0 for need in self.needs[b])]
             if len(rest) == len(left):
@@ -126,7 +129,8 @@ def compact_table(space: Space, limit: int = 160) -> Table:
 
 
 class _Frontiers:
-    """For each demand the least masks of heavy demands from which pointwise e-nodes meet it: a least fixpoint, for the e-graph has cycles."""
+    """For each demand the least masks of heavy demands from which pointwise e-nodes meet it: a least fixpoint, for
+    the e-graph has cycles."""
 
     def __init__(self, space: Space, reachable: list[Demand], index: dict[Demand, int], limit: int):
         self.limit = limit
@@ -177,7 +181,8 @@ class _Frontiers:
 
 
 def raw_table(space: Space) -> Table:
-    """The table with one choice for each e-node (and each place that a class may be loaded from): no compaction at all."""
+    """The table with one choice for each e-node (and each place that a class may be loaded from): no compaction at
+    all."""
     table = Table()
     reachable = reachable_demands(space)
     index = {demand: number for number, demand in enumerate(reachable)}

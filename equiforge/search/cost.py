@@ -1,8 +1,9 @@
 """The cost model that ranks candidates: bytes, floating-point operations and launches, in microseconds on a target.
 
-The *lower bound* of a kernel reads and writes each distinct tensor once and does each product once. The *estimate* adds what a tiling costs at
-the best of a few nominal tile sizes: operands read again by other blocks (from L2 where they fit it), work repeated in every block of a
-grid axis that does not cut it, and processors left idle by a small grid. Both are sums over the kernels of a program, so that the search can bound them.
+The *lower bound* of a kernel reads and writes each distinct tensor once and does each product once. The *estimate*
+adds what a tiling costs at the best of a few nominal tile sizes: operands read again by other blocks (from L2 where
+they fit it), work repeated in every block of a grid axis that does not cut it, and processors left idle by a small
+grid. Both are sums over the kernels of a program, so that the search can bound them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode, Reducer
 from equiforge.search.loops import Passes
@@ -51,7 +53,8 @@ _OPTION_US = 0.01
 
 @dataclass(frozen=True)
 class KernelCost:
-    """What one kernel moves and does: ``bytes`` and ``flops`` at least, ``lower_us`` and ``estimate_us`` with its launch."""
+    """What one kernel moves and does: ``bytes`` and ``flops`` at least, ``lower_us`` and ``estimate_us`` with its
+    launch."""
 
     bytes: int
     flops: int
@@ -62,9 +65,9 @@ class KernelCost:
 
 @dataclass(frozen=True)
 class _Work:
-    """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops`` and the ``rate`` at which they are done, the axes that
-    ``cut`` it, the outer loops that may repeat a load, the (extent, axis) pairs of the tiles it holds, its ``operands`` with their elements, and
-    the least extent of its tiles along rows and columns."""
+    """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops`` and the ``rate`` at which
+    they are done, the axes that ``cut`` it, the outer loops that may repeat a load, the (extent, axis) pairs of the
+    tiles it holds, its ``operands`` with their elements, and the least extent of its tiles along rows and columns."""
 
     bytes: int
     base: int
@@ -78,7 +81,8 @@ class _Work:
 
 
 def storage_element(graph: EGraph, class_id: int) -> str:
-    """Element type in which a class lies in memory: as the argument has it, as the program returns it, or as the program names it."""
+    """Element type in which a class lies in memory: as the argument has it, as the program returns it, or as the
+    program names it."""
     for node in graph.nodes[class_id]:
         if node.op == "input":
             return graph.inputs[int(node.attrs[0])][2]
@@ -89,14 +93,14 @@ def storage_element(graph: EGraph, class_id: int) -> str:
     return graph.types[class_id].wide or graph.types[class_id].element
 
 
-def leaf_inputs(tree: object, found: set[int]) -> set[int]:
+def leaf_inputs(tree: tuple[Any, ...], found: set[int] | None = None) -> set[int]:
     """Numbers of the loop inputs that an elementwise expression tree of a reducer reads."""
-    if isinstance(tree, tuple):
-        if len(tree) == 2 and tree[0] == "input" and isinstance(tree[1], int):
-            found.add(tree[1])
-        else:
-            for part in tree:
-                leaf_inputs(part, found)
+    found = set() if found is None else found
+    if tree[0] == "input":
+        found.add(tree[1])
+    elif tree[0] not in ("state", "const"):
+        for part in tree[2:]:
+            leaf_inputs(part, found)
     return found
 
 
@@ -211,9 +215,7 @@ class CostModel:
         flops, rate, granule = 0, 1.0, 1
         for consumer in reducer.consumers:
             if consumer.kind == "tilematmul":
-                shapes = [
-                    self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution, set()))
-                ]
+                shapes = [self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution))]
                 contribution = tuple(max(extents) for extents in zip(*shapes, strict=True))
                 other = self.graph.types[node.children[consumer.other]].shape
                 columns = other[-1] if consumer.operand == 0 else other[-2]
@@ -227,7 +229,8 @@ class CostModel:
         return _Work(0, -1, flops, rate, self._cut(*node.children), (), tiles, operands, granule)
 
     def least_us(self, grid: Grid, option: Option) -> tuple[float, float]:
-        """What an option costs at least in any estimate of a kernel on this grid: time for its reads out of L2, and for its products."""
+        """What an option costs at least in any estimate of a kernel on this grid: time for its reads out of L2, and
+        for its products."""
         key = (grid.axes, option.number)
         if key not in self._least:
             work = self.work(option)
@@ -339,11 +342,12 @@ class CostModel:
 
 
 def limit_us(graph: EGraph, target: Target, flops: int = 0) -> float:
-    """The physical limit of a program: each distinct input and output moved once, and ``flops`` done at the peak rate."""
+    """The physical limit of a program: each distinct input and output moved once, and ``flops`` done at the peak
+    rate."""
     seen: set[int] = set()
     used: set[int] = set()
     moved = 0
-    for class_id, nodes in graph:
+    for nodes in graph.nodes.values():
         for node in nodes:
             if node.op == "input":
                 used.add(int(node.attrs[0]))

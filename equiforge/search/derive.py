@@ -16,7 +16,8 @@ Choice = ENode | Load
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel in full: ``choices`` has one e-node, or a load, for each class that it computes, every operand before its user."""
+    """A kernel in full: ``choices`` has one e-node, or a load, for each class that it computes, every operand before
+    its user."""
 
     root: int
     grid: tuple[int, ...]
@@ -32,7 +33,8 @@ class Kernel:
 
 
 def derive(space: Space, kernel: KernelChoice) -> Kernel | None:
-    """The kernel with all its choices; None if its heavy choices don't make the root (they always do if the search found them)."""
+    """The kernel with all its choices; None if its heavy choices don't make the root (they always do if the search
+    found them)."""
     choices = _Derivation(space, kernel).run()
     if choices is None:
         return None
@@ -49,8 +51,9 @@ def node_work(space: Space, class_id: int, node: ENode) -> int:
 
 
 class _Derivation:
-    """Knuth's generalization of Dijkstra's algorithm over the pointwise e-nodes, in stages: when no more values follow, the
-    reductions and products whose operands are made are done, then the next stage begins. So a value never waits for itself."""
+    """Knuth's generalization of Dijkstra's algorithm over the pointwise e-nodes, in stages: when no more values
+    follow, the reductions and products whose operands are made are done, then the next stage begins. So a value never
+    waits for itself."""
 
     def __init__(self, space: Space, kernel: KernelChoice):
         self.space = space

@@ -1,8 +1,9 @@
 """Extraction: complete programs out of an e-graph, best first.
 
-A program is a set of kernels such that each stored class that one of them reads, and each result, is produced by exactly one.
-Partial programs are kernels and holes (stored classes still to be produced); the bound of a hole is the least estimate of a kernel for it, or, before
-its kernels are listed, what storing it costs. The bound is admissible, so programs come out in the order of their estimate.
+A program is a set of kernels such that each stored class that one of them reads, and each result, is produced by
+exactly one. Partial programs are kernels and holes (stored classes still to be produced); the bound of a hole is the
+least estimate of a kernel for it, or, before its kernels are listed, what storing it costs. The bound is admissible,
+so programs come out in the order of their estimate.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ class ExtractOptions:
 
 @dataclass
 class Candidate:
-    """A complete program. ``kernels`` are in data-dependence order; ``outputs`` say for each result where it lies. Bytes are those
-    that its kernels move at least, ``flops`` those of its products; times are in microseconds. ``signature`` names its structure."""
+    """A complete program. ``kernels`` are in data-dependence order; ``outputs`` say for each result where it lies.
+    Bytes are those that its kernels move at least, ``flops`` those of its products; times are in microseconds.
+    ``signature`` names its structure."""
 
     id: int
     kernels: list[Kernel]
@@ -64,7 +66,8 @@ class Candidate:
 
 @dataclass
 class ExtractionStats:
-    """What the extraction did. ``complete``: no program outside the list is better by the model than any that the options asked for."""
+    """What the extraction did. ``complete``: no program outside the list is better by the model than any that the
+    options asked for."""
 
     strategy: str
     states: int = 0
@@ -84,8 +87,8 @@ class ExtractionResult:
     stats: ExtractionStats
 
     def top(self, count: int) -> list[Candidate]:
-        """The ``count`` candidates to try first: the best one, the best of the fewest kernels and of each next number of kernels, then
-        the best of each other structure, then the rest by estimate."""
+        """The ``count`` candidates to try first: the best one, the best of the fewest kernels and of each next number
+        of kernels, then the best of each other structure, then the rest by estimate."""
         chosen: dict[int, Candidate] = {}
         by_count: dict[int, Candidate] = {}
         by_structure: dict[str, Candidate] = {}
@@ -156,7 +159,7 @@ class Extraction:
                 if limit is not None and taken >= limit:
                     break
             complete &= self._is_proven(last if limit is not None and taken >= limit else None)
-        if self.options.diverse and limit is not None and len(found) >= limit or self.stop:
+        if (self.options.diverse and limit is not None and len(found) >= limit) or self.stop:
             self._diversify(starts, found)
         ranked = sorted(found.values(), key=lambda f: (f[0], len(f[1]), _program_key(f[1], f[2])))
         candidates = [c for n, entry in enumerate(ranked) if (c := self._candidate(n, *entry)) is not None]
@@ -190,7 +193,8 @@ class Extraction:
         )
 
     def _is_proven(self, worst: float | None) -> bool:
-        """Whether the list is exact: ``worst`` is the estimate of the last program asked for, None if all were asked for."""
+        """Whether the list is exact: ``worst`` is the estimate of the last program asked for, None if all were asked
+        for."""
         if self.stop:
             return False
         bounds = [v.bound for v in self.search.listed() if v.bound is not None]
@@ -220,8 +224,8 @@ class Extraction:
         rolling: bool | None = None,
         max_states: int | None = None,
     ) -> Iterator[tuple[float, tuple[KernelChoice, ...]]]:
-        """Programs by rising estimate. With ``count``, those of exactly so many kernels, with or without derived reductions, built of
-        the best kernel of each structure."""
+        """Programs by rising estimate. With ``count``, those of exactly so many kernels, with or without derived
+        reductions, built of the best kernel of each structure."""
         order = itertools.count()
         heap = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
         states = 0
@@ -334,7 +338,8 @@ class Extraction:
         )
 
     def _signature(self, choices: tuple[KernelChoice, ...]) -> str:
-        """One group a kernel: its grid, its loops with their passes, derived reductions (``~``), products and intermediates read."""
+        """One group a kernel: its grid, its loops with their passes, derived reductions (``~``), products and
+        intermediates read."""
         axes = [axis.name for axis in self.graph.axes]
         parts: list[str] = []
         for choice in _dependence_order(choices):

@@ -1,10 +1,12 @@
 """Enumerates the kernels that may produce one stored class.
 
-Algorithm 1 of the paper (section 5.1) over partial kernels: a worklist of choices and open holes; the hole to fill is fixed by
-the state, so that each set of choices is reached in one way; an equal canonical form is expanded once. Best first, by a bound on what any
-completion reads, writes and multiplies, so that a limit costs the least promising kernels.
+Algorithm 1 of the paper (section 5.1) over partial kernels: a worklist of choices and open holes; the hole to fill is
+fixed by the state, so that each set of choices is reached in one way; an equal canonical form is expanded once. Best
+first, by a bound on what any completion reads, writes and multiplies, so that a limit costs the least promising
+kernels.
 
-The candidates are the *minimal* sets of heavy choices that make the root: a kernel that does all that another one does, and more, is dominated.
+The candidates are the *minimal* sets of heavy choices that make the root: a kernel that does all that another one
+does, and more, is dominated.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ Strategy = Literal["none", "after", "early"]
 
 
 class Structure(NamedTuple):
-    """What tells kernels apart at a glance: the grid, (axis, passes) of the loops, derived reductions, products outside of these,
-    and intermediates read."""
+    """What tells kernels apart at a glance: the grid, (axis, passes) of the loops, derived reductions, products
+    outside of these, and intermediates read."""
 
     grid: tuple[int, ...]
     loops: tuple[tuple[int, int], ...]
@@ -54,7 +56,8 @@ class KernelChoice:
 
 @dataclass
 class Variants:
-    """The kernels of a stored class by rising estimate; ``bound`` is what kernels not listed cost at least (None: all are listed)."""
+    """The kernels of a stored class by rising estimate; ``bound`` is what kernels not listed cost at least (None: all
+    are listed)."""
 
     kernels: list[KernelChoice]
     bound: float | None
@@ -62,7 +65,8 @@ class Variants:
 
 @dataclass
 class Counters:
-    """Work done by a search: partial programs expanded, those pruned as equal to an earlier one, and reasons for refusals."""
+    """Work done by a search: partial programs expanded, those pruned as equal to an earlier one, and reasons for
+    refusals."""
 
     states: int = 0
     pruned: int = 0
@@ -74,9 +78,9 @@ class Counters:
 
 
 class _State(NamedTuple):
-    """A partial kernel: ``bases`` and ``bytes`` are what it reads, ``cached_us`` and ``compute_us`` the least time for that out of L2 and for
-    its products, ``upstream`` the arguments that the producers of what it reads must read, ``stored`` the bytes that these write,
-    ``producers`` their number, ``met`` the demands that its choices meet."""
+    """A partial kernel: ``bases`` and ``bytes`` are what it reads, ``cached_us`` and ``compute_us`` the least time
+    for that out of L2 and for its products, ``upstream`` the arguments that the producers of what it reads must read,
+    ``stored`` the bytes that these write, ``producers`` their number, ``met`` the demands that its choices meet."""
 
     priority: float
     order: int
@@ -95,7 +99,8 @@ class _State(NamedTuple):
 
 
 class _Masks:
-    """Sets of choices, found again by their subsets: each is filed under that of its members that fewest others are filed under."""
+    """Sets of choices, found again by their subsets: each is filed under that of its members that fewest others are
+    filed under."""
 
     def __init__(self) -> None:
         self.all: list[int] = []
@@ -223,7 +228,8 @@ class KernelSearch:
         return [masks.all for masks in done], None
 
     def _forbidden(self, grid: Grid) -> int:
-        """Options that no kernel on a grid may have: reading what it is to store, and tiles that don't fit a block however it is cut."""
+        """Options that no kernel on a grid may have: reading what it is to store, and tiles that don't fit a block
+        however it is cut."""
         mask = 0
         for option in self.space.options:
             own = option.load is not None and option.load.base == grid.root
@@ -234,7 +240,8 @@ class KernelSearch:
     def _fill(self, state: _State, move: Move, order: int, forbidden: int, grid: Grid) -> _State | None:
         """The partial kernel after one choice; None if the choice is forbidden.
 
-        Its priority bounds every program that contains a completion of it: this kernel, and the kernels that produce what it reads.
+        Its priority bounds every program that contains a completion of it: this kernel, and the kernels that produce
+        what it reads.
         """
         chosen = state.chosen | 1 << move.bit
         met = state.met | self.table.satisfied[move.bit]

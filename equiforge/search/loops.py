@@ -1,8 +1,9 @@
-"""The loops of a kernel: which reductions run in one pass over an axis, and what has to be computed again in a later pass.
+"""The loops of a kernel: which reductions run in one pass over an axis, and what has to be computed again in a later
+pass.
 
-A block keeps the state of its reductions, not the tiles that it went over. A reduction over an axis that needs the result of another one over
-the same axis runs in a later pass, and whatever tiles both passes use are loaded and computed twice. Reductions that don't
-depend on each other share a pass.
+A block keeps the state of its reductions, not the tiles that it went over. A reduction over an axis that needs the
+result of another one over the same axis runs in a later pass, and whatever tiles both passes use are loaded and
+computed twice. Reductions that don't depend on each other share a pass.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _ROOT = -1
 
 @dataclass(frozen=True)
 class Passes:
-    """``count[axis]`` is the number of passes over each loop axis, ``times[option]`` how often a heavy option is done."""
+    """``count[axis]`` is the number of passes over each loop axis, ``times[option]`` how often a heavy option is
+    done."""
 
     count: dict[int, int]
     times: dict[int, int]

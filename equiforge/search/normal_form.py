@@ -1,12 +1,14 @@
 """The normal form of an executable program: what may be chosen for a class of the e-graph.
 
-A *stored* class has no parallel axes and is the root of one kernel: a chain of ``combine`` nodes whose axes rise from the root
-inwards (the grid), then a tile class. A tile class is computed, or loaded: a chain of ``view`` nodes whose axes fall, down to a class in
-memory. No other view stands on a computed value, except a replication over the axis of the very reduction that made it (a value of a loop that a
-later loop over the same axis, or the tile of the grid, uses).
+A *stored* class has no parallel axes and is the root of one kernel: a chain of ``combine`` nodes whose axes rise from
+the root inwards (the grid), then a tile class. A tile class is computed, or loaded: a chain of ``view`` nodes whose
+axes fall, down to a class in memory. No other view stands on a computed value, except a replication over the axis of
+the very reduction that made it (a value of a loop that a later loop over the same axis, or the tile of the grid,
+uses).
 
-Choices are split in two. *Heavy* ones decide how a kernel performs: loads, tile products, reductions and derived reductions. All
-others are pointwise or layout changes in registers: two programs with the same heavy choices are one candidate.
+Choices are split in two. *Heavy* ones decide how a kernel performs: loads, tile products, reductions and derived
+reductions. All others are pointwise or layout changes in registers: two programs with the same heavy choices are one
+candidate.
 """
 
 from __future__ import annotations
@@ -32,10 +34,12 @@ Demand = tuple[int, int]
 
 @dataclass(frozen=True)
 class Load:
-    """Tile class ``tile`` read from memory: ``path`` goes from it through views and layout changes to the class ``base``.
+    """Tile class ``tile`` read from memory: ``path`` goes from it through views and layout changes to the class
+    ``base``.
 
-    ``base`` is an input, a constant, an index vector or a stored class. ``where`` tells loads of one base apart: (axis, dimension) pairs on
-    the base, or on the class where a layout change hid its dimensions. ``elements`` is what is read of the base.
+    ``base`` is an input, a constant, an index vector or a stored class. ``where`` tells loads of one base apart:
+    (axis, dimension) pairs on the base, or on the class where a layout change hid its dimensions. ``elements`` is
+    what is read of the base.
     """
 
     tile: int
@@ -51,8 +55,8 @@ class Load:
 
 @dataclass
 class Option:
-    """A heavy choice. ``satisfies`` are all demands that it meets: a load of the same data, or a derived reduction with several
-    fields, meets those of several classes."""
+    """A heavy choice. ``satisfies`` are all demands that it meets: a load of the same data, or a derived reduction
+    with several fields, meets those of several classes."""
 
     number: int
     kind: str
@@ -66,7 +70,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Grid:
-    """A way to store ``root``: its ``combine`` (or ``collect``) nodes from the root inwards, and the tile that a block computes."""
+    """A way to store ``root``: its ``combine`` (or ``collect``) nodes from the root inwards, and the tile that a
+    block computes."""
 
     root: int
     axes: tuple[int, ...]
@@ -120,9 +125,11 @@ class Space:
 
     @cached_property
     def storable(self) -> frozenset[int]:
-        """Classes that a program may keep in memory: results, products and reductions, and values that the user's program names.
+        """Classes that a program may keep in memory: results, products and reductions, and values that the user's
+        program names.
 
-        Of classes that only a transposition or a reshape tells apart, one is stored: a result, else a named value, else the first.
+        Of classes that only a transposition or a reshape tells apart, one is stored: a result, else a named value,
+        else the first.
         """
         results = set(self.graph.roots)
         allowed: list[int] = []
@@ -156,7 +163,8 @@ class Space:
     def grids(self, root: int) -> list[Grid]:
         """The grids on which a kernel may compute ``root``; empty if it is not computed as a whole value in any way.
 
-        Every dimension of a batch-like group that can be cut is cut: a grid without it has the same structure and less parallelism.
+        Every dimension of a batch-like group that can be cut is cut: a grid without it has the same structure and
+        less parallelism.
         """
         if root not in self._grids:
             self._grids[root] = self._find_grids(root)
@@ -182,7 +190,8 @@ class Space:
             coverable |= grid.covered
         groups = self.graph.types[root].groups
         needed = {d for d in coverable if d < 0 or groups[d] not in self.contracted_groups}
-        # The axes of one group are interchangeable: of the grids that cut the same dimensions, the first stands for all.
+        # The axes of one group are interchangeable: of the grids that cut the same dimensions, the first stands for
+        # all.
         best: dict[frozenset[int], Grid] = {}
         for grid in found:
             known = best.get(grid.covered)

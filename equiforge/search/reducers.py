@@ -1,18 +1,19 @@
 """Derived reducers as ``tile.reducer`` ops: the loop body of a rolling reduction, for the types of one use.
 
-The body reduces the tile of the producer, then repairs what each consumer holds to the new state, then adds the contributions of this tile:
+The body reduces the tile of the producer, then repairs what each consumer holds to the new state, then adds the
+contributions of this tile:
 
     s' = ρ(s, tile)      safe = select(s' == identity, 0, s')      c' = ρC(repair(c; s, safe), contribution(tile; safe))
 
-``safe`` keeps -inf - -inf out: a row that has seen only identities contributes its consumers' identity, and a row that stays so gets what
-the unfused program computes for it, in the ``final`` region.
+``safe`` keeps -inf - -inf out: a row that has seen only identities contributes its consumers' identity, and a row
+that stays so gets what the unfused program computes for it, in the ``final`` region.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -46,7 +47,8 @@ def pointwise(op: str, attrs: tuple[Any, ...], operands: Sequence[SSAValue], ele
 
 
 def is_bounded(tree: Tree, producer: str) -> bool:
-    """True for a contribution that no half type can overflow on: exp of an element less the running maximum of these elements."""
+    """True for a contribution that no half type can overflow on: exp of an element less the running maximum of these
+    elements."""
     own = ("unary", ("exp",), ("binary", ("sub",), ("input", 0), ("state",)))
     if tree[0] == "select":
         return all(is_bounded(branch, producer) for branch in tree[3:])
@@ -85,7 +87,8 @@ class _Body:
 
 
 class ReducerBuilder:
-    """Builds the op for one use: ``axis`` is the loop, ``inputs`` the types of the loop inputs, ``element`` the float type of states.
+    """Builds the op for one use: ``axis`` is the loop, ``inputs`` the types of the loop inputs, ``element`` the float
+    type of states.
 
     ``precision`` is that of products whose operands can't both be narrowed to a half type."""
 
@@ -134,7 +137,7 @@ class ReducerBuilder:
             results.append(body.add(tile.AccumulateOp(consumer.reducer, repaired, part, axis)))
         block.add_op(tile.YieldOp(*results))
         identities = [identity, *(IDENTITY[c.reducer] for c in reducer.consumers)]
-        types = [cast("Attribute", t) for t in list(block.arg_types)[: len(results)]]
+        types = list(block.arg_types)[: len(results)]
         return tile.ReducerOp(name, identities, Region(block), reducer.certificate, final=self._final(types))
 
     def _part(self, body: _Body, consumer: Consumer, contribution: SSAValue, inputs: Sequence[SSAValue]) -> SSAValue:

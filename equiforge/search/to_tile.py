@@ -1,8 +1,9 @@
 """Candidates as tile IR: one function whose ``tile.store`` ops are the kernels, in data-dependence order.
 
-Precision becomes explicit here. A value from memory has its storage type and is widened to the type that the class is computed in, unless it goes
-straight into a product. A computed operand of a product is narrowed to the half type that the program gives to this value; a value that the
-program does not have stays wide (it might overflow), and so does then the product, in tf32 where the program is a half-precision one.
+Precision becomes explicit here. A value from memory has its storage type and is widened to the type that the class is
+computed in, unless it goes straight into a product. A computed operand of a product is narrowed to the half type that
+the program gives to this value; a value that the program does not have stays wide (it might overflow), and so does
+then the product, in tf32 where the program is a half-precision one.
 """
 
 from __future__ import annotations
@@ -232,7 +233,8 @@ class KernelEmitter:
         return program.add(op, class_id)
 
     def _cast(self, class_id: int, node: ENode) -> SSAValue:
-        """A change of type; to a narrow float it is a rounding step, and the value is computed with in its wide type."""
+        """A change of type; to a narrow float it is a rounding step, and the value is computed with in its wide
+        type."""
         value = self.value(node.children[0])
         for name in (str(node.attrs[0]), self.graph.types[class_id].element):
             if tile.element_type_of(value.type) != element_type(name):
@@ -240,7 +242,8 @@ class KernelEmitter:
         return value
 
     def _half(self, class_id: int) -> str | None:
-        """The half type in which a class may enter a product: its storage type, or that of this value in the program."""
+        """The half type in which a class may enter a product: its storage type, or that of this value in the
+        program."""
         if isinstance(self.kernel.choices[class_id], Load):
             name = str(tile.element_type_of(self._load(class_id).type))
         else:
@@ -270,7 +273,7 @@ class KernelEmitter:
         axis = program.axis(int(node.attrs[1]))
         elementwise: set[int] = {0}
         for consumer in reducer.consumers:
-            elementwise |= leaf_inputs(consumer.contribution, set())
+            elementwise |= leaf_inputs(consumer.contribution)
         inputs: list[SSAValue] = []
         for index, class_id in enumerate(node.children):
             half = None if index in elementwise else self._half(class_id)

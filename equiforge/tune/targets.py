@@ -16,9 +16,9 @@ from equiforge.errors import TargetError
 class Target:
     """A device as the cost model sees it.
 
-    ``dram_gbps`` is in 10⁹ bytes a second, ``peak_tflops`` maps ``f16 bf16 tf32 f32 f64`` to dense 10¹² operations a second (a fused
-    multiply-add counts as two), ``shared_kib_per_block`` is the most shared memory that one block may have, ``launch_us`` the cost of one more launch
-    within a CUDA graph.
+    ``dram_gbps`` is in 10⁹ bytes a second, ``peak_tflops`` maps ``f16 bf16 tf32 f32 f64`` to dense 10¹² operations a
+    second (a fused multiply-add counts as two), ``shared_kib_per_block`` is the most shared memory that one block may
+    have, ``launch_us`` the cost of one more launch within a CUDA graph.
     """
 
     id: str

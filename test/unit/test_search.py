@@ -11,7 +11,7 @@ from equiforge.egraph.graph import Axis, ClassType, EGraph, ENode
 from equiforge.errors import EquiforgeError, TargetError
 from equiforge.search.cost import CostModel, limit_us
 from equiforge.search.derive import derive
-from equiforge.search.extract import ExtractOptions, Extraction, extract
+from equiforge.search.extract import Extraction, ExtractOptions, extract
 from equiforge.search.kernels import Strategy
 from equiforge.search.normal_form import ANY, Load, Space
 from equiforge.tune.targets import load_target, target_names
@@ -203,7 +203,8 @@ def test_a_view_of_a_transposed_argument_is_the_same_load():
 
 
 def two_pass_graph() -> tuple[EGraph, int]:
-    """y = x - sum(x) over rows of 512 elements cut by a; the sum is over axis b, in a loop, and replicated over b again."""
+    """y = x - sum(x) over rows of 512 elements cut by a; the sum is over axis b, in a loop, and replicated over b
+    again."""
     g = Graph({"a": (64, 0), "b": (512, 1)})
     x = g.input("x", (64, 512), (0, 1))
     x_a = g.view(x, "a", 0)
@@ -227,7 +228,8 @@ def two_pass_graph() -> tuple[EGraph, int]:
 def test_a_finished_reduction_is_used_again_over_its_axis():
     graph, replicated = two_pass_graph()
     candidates = extract(graph, ExtractOptions(max_candidates=None)).candidates
-    # With the grid over both axes each block sums its row in a loop. Whole rows are only worthwhile where they are summed as a whole.
+    # With the grid over both axes each block sums its row in a loop. Whole rows are only worthwhile where they are
+    # summed as a whole.
     forms = {c.signature: c for c in candidates}
     assert set(forms) == {"[a]()0p0r", "[a,b](b)0p0r"}
     kernel = forms["[a,b](b)0p0r"].kernels[0]
@@ -242,7 +244,8 @@ def test_a_replicated_value_needs_the_loop_over_that_axis():
     space = Space(graph)
     ((_, demands),) = space.light_nodes(replicated)
     (option,) = space.chosen_by(demands[0])
-    # The reduction of whole rows, which the same class has, is not made by a loop over b: a tile of b can't wait for it.
+    # The reduction of whole rows, which the same class has, is not made by a loop over b: a tile of b can't wait for
+    # it.
     assert option.kind == "preduce"
     assert {o.kind for o in space.chosen_by((demands[0][0], ANY))} == {"preduce", "reduce"}
 
@@ -324,7 +327,7 @@ def test_the_best_programs_come_first_and_are_proven():
 
 
 def test_limits_are_reported():
-    with pytest.raises(EquiforgeError, match="no executable program within the limits .limit of 2 partial kernels"):
+    with pytest.raises(EquiforgeError, match=r"no executable program within the limits \(limit of 2 partial kernels"):
         extract(product_graph(), ExtractOptions(max_kernel_states=2))
     result = extract(product_graph(), ExtractOptions(max_kernel_states=6))
     assert not result.stats.complete

@@ -143,9 +143,10 @@ def test_every_candidate_computes_the_program(name: str):
         lowered.verify()
         stores = [op for op in lowered.walk() if isinstance(op, tile.StoreOp)]
         assert len(stores) >= candidate.launches
-        # Keys in tiles of four: a row that is masked in its first tiles is right, and one masked everywhere is NaN as in the program.
+        # Keys in tiles of four: a row that is masked in its first tiles is right, and one masked everywhere is NaN as
+        # in the program.
         axes = {op.axis_name for op in lowered.walk() if isinstance(op, tile.AxisOp)}
-        results = evaluate(lowered, args, {axis: 4 for axis in axes & {"k1"}})
+        results = evaluate(lowered, args, dict.fromkeys(axes & {"k1"}, 4))
         for got, wanted in zip(results, expected, strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12, equal_nan=True, err_msg=candidate.signature)
 
@@ -200,7 +201,8 @@ def test_values_that_the_program_lacks_stay_wide():
 
 def test_rmsnorm_mlp_scales_rows_after_both_products():
     forms = one_kernel(rmsnorm_mlp())
-    # One pass over the contraction: the products and the sum of squares are all made in it, so the scale can only come after.
+    # One pass over the contraction: the products and the sum of squares are all made in it, so the scale can only
+    # come after.
     assert any(text.count("over parallel(@x1)") == 3 and "by @x1" in text and "rsqrt" in text for text in forms)
 
 
