@@ -238,7 +238,7 @@ def _widen_elementwise(
     device: Target,
 ) -> None:
     """A kernel without products: contiguous elements together, then more rows while a block has few elements."""
-    goal = 1024 if device.capability else 64
+    goal = 1024 if device.capability else 512
     grid = [a for a in reversed(function.grid_axes) if a not in fixed]
     for axis in sorted(grid, key=lambda a: a not in roles.contiguous):
         stored = [op for op in function.body.block.ops if isinstance(op, kernel.StoreOp)]
