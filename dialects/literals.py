@@ -38,10 +38,20 @@ def float_text(value: float, same: Callable[[float], bool] = lambda _: False) ->
         return "-nan" if math.copysign(1.0, value) < 0 else "nan"
     if math.isinf(value):
         return repr(value)
-    text = next((t for t in (f"{value:.{digits}g}" for digits in range(1, 17)) if same(float(t))), repr(value))
+    text = next(
+        (t for t in (f"{value:.{digits}g}" for digits in range(1, 17)) if _is_same(same, float(t))), repr(value)
+    )
     if "." in text:
         return text
     return text.replace("e", ".0e") if "e" in text else text + ".0"
+
+
+def _is_same(same: Callable[[float], bool], other: float) -> bool:
+    """False also for a number that was rounded up beyond the range of the element type."""
+    try:
+        return same(other)
+    except OverflowError:
+        return False
 
 
 @irdl_attr_definition
@@ -148,14 +158,19 @@ class LiteralAttr(ParametrizedAttribute):
     def _text(self) -> str:
         data, type_ = self.data.data, self.tensor_type
         count = type_.element_count()
-        splat = self.splat
-        numbers = (splat,) if splat is not None else self._unpack(data, count) if count <= _MOST_IN_TEXT else ()
-        words = [_number_text(number, cast(Any, type_.element_type)) for number in numbers]
-        if count > len(words) > 1 or (not words and count) or any(word is None for word in words):
+        splat = self.splat is not None
+        shown = 1 if splat else count
+        if shown > _MOST_IN_TEXT:
             return f'"0x{data.hex()}"'
-        if splat is not None:
-            return str(words[0])
-        return _nested([str(word) for word in words], type_.get_shape())
+        size = len(data) // count if count else 0
+        numbers = self._unpack(data[: shown * size], shown)
+        words: list[str] = []
+        for index, number in enumerate(numbers):
+            word = _number_text(number, data[index * size : (index + 1) * size], cast(Any, type_.element_type))
+            if word is None:
+                return f'"0x{data.hex()}"'
+            words.append(word)
+        return words[0] if splat else _nested(words, type_.get_shape())
 
 
 def _flatten(value: Any) -> list[Any]:
@@ -181,11 +196,10 @@ def _parse_tree(parser: AttrParser) -> Any:
     return -number if isinstance(number, int) else math.copysign(number, -1.0)
 
 
-def _number_text(number: int | float, element_type: Any) -> str | None:
+def _number_text(number: int | float, bits: bytes, element_type: Any) -> str | None:
     """``None`` where the text would not read back as the same bits: a NaN with a payload of its own."""
     if isinstance(element_type, IntegerType):
         return str(number) if element_type != i1 else ("true" if number else "false")
-    bits = element_type.pack((number,))
 
     def same(other: float) -> bool:
         try:
