@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from equiforge.commands.tables import output_console
+
 PACKAGES = ("torch", "triton", "xdsl", "egglog", "sympy", "numpy", "typer", "rich")
 CAPABILITIES = {"sm_80 (a100)": 80, "sm_89 (l4)": 89, "sm_90 (h100, h200)": 90, "sm_120 (rtx5090)": 120}
 
@@ -46,7 +48,7 @@ def run_doctor(as_json: bool) -> None:
         colours = {"ok": "green", "missing": "yellow", "broken": "red"}
         for check in checks:
             table.add_row(check.name, f"[{colours[check.state]}]{check.state}", escape(check.detail))
-        Console().print(table)
+        output_console().print(table)
     if broken:
         raise typer.Exit(1)
 

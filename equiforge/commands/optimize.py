@@ -13,7 +13,7 @@ from rich.console import Console
 
 from equiforge.commands.choices import NUMERICS, check_choice
 from equiforge.commands.progress import StageProgress
-from equiforge.commands.tables import candidates_table
+from equiforge.commands.tables import candidates_table, output_console
 from equiforge.errors import EquiforgeError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run_optimize(spec: str, request: Request) -> None:
 
     errors = Console(stderr=True)
     # Whoever asks for IR or JSON on stdout pipes it on: people read the rest on stderr then.
-    console = errors if request.print_ir or request.json_file == "-" else Console()
+    console = errors if request.print_ir or request.json_file == "-" else output_console()
 
     from equiforge.frontend.program import load_program
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -19,17 +21,23 @@ def human_count(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}".rstrip()
 
 
-def human_time(us: float | None) -> str:
-    """Microseconds with three digits, a dash for unknown."""
-    return "–" if us is None else f"{us:.3g} µs"
+def microseconds(us: float | None) -> str:
+    """A time in µs with three digits, a dash for unknown."""
+    return "–" if us is None else f"{us:.3g}" if us < 1000 else f"{us:.0f}"
+
+
+def output_console() -> Console:
+    """Standard output; where it is no terminal, wide enough that no table is cut."""
+    console = Console()
+    return console if console.is_terminal else Console(width=140)
 
 
 def candidates_table(result: Result, title: str) -> Table:
     """One row a candidate, the best one marked; a rejected candidate says why."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("id")
-    for name in ("kernels", "launches", "bytes", "flops", "bound", "estimate", "error"):
-        table.add_column(name, justify="right")
+    for name in ("kernels", "launches", "bytes", "flops", "bound µs", "estimate µs", "error"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("validated")
     for row in result.candidates:
         best = result.best is not None and row.id == result.best.id
@@ -43,8 +51,8 @@ def candidates_table(result: Result, title: str) -> Table:
             str(row.launches),
             human_count(row.bytes, "B"),
             human_count(row.flops, "F"),
-            human_time(row.lower_bound_us),
-            human_time(row.estimate_us),
+            microseconds(row.lower_bound_us),
+            microseconds(row.estimate_us),
             "–" if row.error_rel_l2 is None else f"{row.error_rel_l2:.1e}",
             verdict,
             style="bold" if best else None,

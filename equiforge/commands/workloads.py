@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from equiforge.commands.tables import output_console
 from equiforge.workloads import WORKLOADS
 
 
@@ -34,4 +34,4 @@ def run_workloads(as_json: bool) -> None:
     for workload in WORKLOADS.values():
         sizes = ", ".join(f"{key}={value}" for key, value in workload.defaults.items())
         table.add_row(workload.name, escape(workload.description), sizes)
-    Console().print(table)
+    output_console().print(table)
