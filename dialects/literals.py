@@ -72,9 +72,14 @@ class LiteralAttr(ParametrizedAttribute):
         if len(leaves) not in (1, count):
             raise VerifyException(f"forge.literal: {len(leaves)} values for {type_}")
         element = cast(Any, type_.element_type)
-        exact = isinstance(element, IntegerType)
-        numbers = [element.get_normalized_value(int(leaf)) if exact else float(leaf) for leaf in leaves]
-        data: bytes = element.pack(numbers)
+        try:
+            if isinstance(element, IntegerType):
+                numbers = [cast(Any, element).get_normalized_value(_whole(leaf)) for leaf in leaves]
+            else:
+                numbers = [float(leaf) for leaf in leaves]
+            data: bytes = element.pack(numbers)
+        except (VerifyException, ValueError, OverflowError) as error:
+            raise VerifyException(f"forge.literal: no {element}: {error}") from error
         if len(numbers) != count:
             data *= count
         return cls.new([type_, BytesAttr(data)])
@@ -142,7 +147,7 @@ class LiteralAttr(ParametrizedAttribute):
             if text is not None:
                 return cls.new([tensor, BytesAttr(bytes.fromhex(text.removeprefix("0x")))])
             return cls.of(tree, tensor)
-        except (VerifyException, ValueError, OverflowError) as error:
+        except (VerifyException, ValueError) as error:
             parser.raise_error(str(error), start, parser.pos)
 
     def print_parameters(self, printer: Printer) -> None:
@@ -179,6 +184,12 @@ def _flatten(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return [leaf for item in cast("Sequence[Any]", value) for leaf in _flatten(item)]
     return [value]
+
+
+def _whole(number: Any) -> int:
+    if int(number) != number:
+        raise ValueError(f"{number} is not whole")
+    return int(number)
 
 
 def _parse_tree(parser: AttrParser) -> Any:

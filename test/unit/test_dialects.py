@@ -175,7 +175,7 @@ def test_one_loop_over_a_contraction_in_constructors() -> None:
     whole = tile.ReduceOp.over_parallel("sum", product, "k0")
     assert whole.result.type == TensorType(f32, [4, 2])
     assert (whole.axis_name, whole.dim, whole.is_rolling) == ("k0", None, False)
-    with pytest.raises(VerifyException, match="along @k0 operand 0 is #tile.partial<@k0, sum>"):
+    with pytest.raises(VerifyException, match=r"along @k0 operand 0 is #tile.partial<@k0, sum>"):
         forge.ExpOp(product)
 
 
@@ -195,7 +195,7 @@ def test_a_broadcast_operand_is_replicated() -> None:
     )
     assert forge.AddOp(row, x).result.type == x.results[0].type
     assert forge.AddOp(row, plain).result.type == plain.results[0].type
-    with pytest.raises(VerifyException, match="operand 1 is #tile.replicate<@q0> with size 4 in dimension 0"):
+    with pytest.raises(VerifyException, match=r"operand 1 is #tile.replicate<@q0> with size 4 in dimension 0"):
         forge.AddOp(x, plain)
 
 

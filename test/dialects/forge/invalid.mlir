@@ -157,6 +157,30 @@ func.func @literal_count() {
 
 // -----
 
+// CHECK: forge.literal: no i64: 1.5 is not whole
+func.func @literal_that_would_be_truncated() {
+  %0 = forge.constant [1, 1.5] : tensor<2xi64>
+  func.return
+}
+
+// -----
+
+// CHECK: forge.literal: no i8: Integer value 300 is out of range
+func.func @literal_out_of_range() {
+  %0 = forge.constant 300 : tensor<1xi8>
+  func.return
+}
+
+// -----
+
+// CHECK: forge.literal: no f32: float too large to pack with f format
+func.func @literal_that_would_overflow() {
+  %0 = forge.constant 1.0e+39 : tensor<1xf32>
+  func.return
+}
+
+// -----
+
 // CHECK: forge.literal: 3 bytes for tensor<1xf32>, which has 4
 func.func @literal_bytes() {
   %0 = forge.constant "0x000000" : tensor<1xf32>
