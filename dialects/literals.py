@@ -73,6 +73,7 @@ class LiteralAttr(ParametrizedAttribute):
             raise VerifyException(f"forge.literal: {len(leaves)} values for {type_}")
         element = cast(Any, type_.element_type)
         try:
+            numbers: list[Any]
             if isinstance(element, IntegerType):
                 numbers = [cast(Any, element).get_normalized_value(_whole(leaf)) for leaf in leaves]
             else:
