@@ -369,6 +369,10 @@ ATTENTION: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "gqa_mask_per_head": (sdpa(enable_gqa=True), (Q, (2, 2, 7, 8), (2, 2, 7, 6), (2, 4, 5, 7))),
     "three_dims": (sdpa(), ((3, 5, 8), (3, 7, 8), (3, 7, 6))),
     "two_dims": (sdpa(), ((5, 8), (7, 8), (7, 6))),
+    "sdpa_repeated_kv": (
+        lambda q, k, v: sdpa(is_causal=True)(q, k.repeat_interleave(2, 1), v.repeat_interleave(2, 1)),
+        (Q, (2, 2, 7, 8), (2, 2, 7, 6)),
+    ),
     "repeated_kv": (
         lambda q, k, v: (q @ k.repeat_interleave(2, 1).mT).softmax(-1) @ v.repeat_interleave(2, 1),
         (Q, (2, 2, 7, 8), (2, 2, 7, 6)),

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import i1
 
 from equiforge.frontend.builder import Builder, Value, element_of, rank_of, shape_of
 from equiforge.frontend.dtypes import compute_type
+from equiforge.frontend.grouping import repetition, split_value
 from equiforge.frontend.lower.creation import positions
 from equiforge.frontend.lower.softmax import softmax_of
 from equiforge.frontend.lower.structure import swapped
@@ -49,7 +50,13 @@ def attention(
         b.refuse("attention with dropout draws random numbers", "pass dropout_p=0.0, or call model.eval()")
     rank = max(rank_of(query), rank_of(key), rank_of(value))
     query, key, value = (b.align(x, rank) for x in (query, key, value))
-    group = shape_of(query)[-3] // shape_of(key)[-3] if enable_gqa and rank >= 3 else 1
+    group = 1
+    if enable_gqa and rank >= 3:
+        group = shape_of(query)[-3] // shape_of(key)[-3]
+    elif (split := repetition(key)) is not None and split == repetition(value) and split.dim == rank - 3:
+        # Heads repeated by hand are groups too.
+        group = split.inner
+        key, value = (b.squeeze_dims(b.peel(split_value(b, x, split, {})), [rank - 2]) for x in (key, value))
     if group > 1:
         if shape_of(key)[-3] != shape_of(value)[-3]:
             b.refuse(
