@@ -12,6 +12,7 @@ once, so equal types are equal attributes. A value without states is a ``tensor`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -266,6 +267,7 @@ def with_element_type(type_: Attribute, element_type: Attribute) -> Shaped:
     return make_type(shape_of(type_), element_type, states_of(type_))
 
 
+@cache
 def element_name(element_type: Attribute) -> str:
     """``f32``, ``i1`` and so on; an element type that the compiler does not know is a ``VerifyException``."""
     name = str(element_type)
