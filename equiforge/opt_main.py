@@ -12,17 +12,19 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
+import inspect
 import itertools
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from typing import IO, ClassVar, NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, ClassVar, NoReturn, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.arg_spec import ArgSpec, parse_pipeline, parse_spec
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_pipeline, parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError, VerifyException
+from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from equiforge._version import __version__
@@ -98,7 +100,10 @@ class EquiforgeOptMain(xDSLOptMain):
             raise EquiforgeError(f"can't read the list of passes {self.args.passes!r}: {_last_line(error)}") from error
         for spec in specs:
             _known("pass", spec.name, self.available_passes)
-            _check_options(spec, self.available_passes[spec.name]())
+            _check_options("pass", spec, self.available_passes[spec.name]())
+        target = self.available_targets[_spec(self.args.target).name]
+        if not inspect.signature(target).parameters:
+            _check_options("target", _spec(self.args.target), cast("Callable[[], type[Target]]", target)())
         super().setup_pipeline()
         checked = self.pipeline.callback
 
@@ -147,22 +152,19 @@ def _known(kind: str, name: str, names: Iterable[str]) -> None:
         )
 
 
-def _check_options(spec: ArgSpec, pass_class: type[ModulePass]) -> None:
-    """Names first, for the hint; then the values, by making the pass."""
-    known = [
-        field.name.replace("_", "-") for field in dataclasses.fields(pass_class) if field.init and field.name != "name"
-    ]
+def _check_options(kind: str, spec: ArgSpec, made: type[ArgSpecConvertible]) -> None:
+    """Names first, for the hint; then the values, by making the pass or target."""
+    names = [field.name for field in dataclasses.fields(made) if field.init and field.name != "name"]
+    known = [name.replace("_", "-") for name in names]
     for option in spec.parameters:
         if option.replace("_", "-") not in known:
             options = f"it has {', '.join(known)}" if known else "it has no options"
-            raise EquiforgeError(
-                f"pass {spec.name} has no option {option}",
-                hint=did_you_mean(option.replace("_", "-"), known) or options,
-            )
+            hint = did_you_mean(option.replace("_", "-"), known) or options
+            raise EquiforgeError(f"{kind} {spec.name} has no option {option}", hint=hint)
     try:
-        pass_class.from_spec(spec)
+        made.from_spec(spec)
     except ValueError as error:
-        raise EquiforgeError(f"pass {spec.name}: {error}") from error
+        raise EquiforgeError(f"{kind} {spec.name}: {str(error).removeprefix(spec.name).strip()}") from error
 
 
 def _last_line(error: BaseException) -> str:

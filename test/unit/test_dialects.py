@@ -268,6 +268,8 @@ ERRORS = {
     "list of passes": (["-p", "saturate{"], PROGRAM, "can't read the list of passes 'saturate{'"),
     "flag": (["--pases", "cse"], PROGRAM, "unrecognized arguments: --pases (did you mean --passes"),
     "target": (["-t", "trton"], PROGRAM, "unknown target trton (did you mean triton"),
+    "option of a target": (["-t", "triton{devic=a100}"], PROGRAM, "target triton has no option devic (did you mean"),
+    "missing option": (["-p", "import-torch"], PROGRAM, 'pass import-torch: requires argument "program"'),
     "text": ([], "func.func @main(", "stdin:1:17: "),
     "op": ([], "forge.ex", "stdin:1:9: Operation forge.ex is not registered (did you mean forge.exp"),
     "check": (
