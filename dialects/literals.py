@@ -50,7 +50,7 @@ def _is_same(same: Callable[[float], bool], other: float) -> bool:
     """False also for a number that was rounded up beyond the range of the element type."""
     try:
         return same(other)
-    except OverflowError:
+    except (OverflowError, VerifyException):
         return False
 
 
