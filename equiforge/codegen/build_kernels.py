@@ -52,6 +52,7 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
     for store in stores:
         layouts[store.result] = _stored_layout(store, returned)
     sources = Sources(layouts)
+    _name_stored(stores, returned)
     roots = [_root(store, number, sources) for number, store in enumerate(stores)]
     by_value = {root.store.result: root for root in roots}
     for root in roots:
@@ -107,6 +108,24 @@ def _returned(function: func.FuncOp) -> list[SSAValue]:
     if not isinstance(last, func.ReturnOp):
         raise CodegenError("the function does not end with func.return")
     return list(last.operands)
+
+
+def _name_stored(stores: Sequence[tile.StoreOp], returned: Sequence[SSAValue]) -> None:
+    """Results without a name of their own are ``out``, other stored values ``stored``."""
+    results = {_under_views(v): number for number, v in enumerate(returned)}
+    for number, store in enumerate(stores):
+        if store.result.name_hint is None:
+            place = results.get(store.result)
+            if place is None:
+                store.result.name_hint = f"stored{number}"
+            else:
+                store.result.name_hint = "out" if len(returned) == 1 else f"out{place}"
+
+
+def _under_views(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, forge.TransposeOp | forge.ReshapeOp | forge.ExpandOp | forge.SliceOp):
+        value = value.owner.operand
+    return value
 
 
 def _root(store: tile.StoreOp, order: int, sources: Sources) -> _Root:

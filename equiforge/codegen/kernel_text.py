@@ -315,10 +315,7 @@ class KernelText:
         value = self.values[op.value]
         pointer, dims = self._address(op.target, type_)
         mask = self._mask(type_, dims)
-        shown = value.shown(dims) if value.dims else value.text
-        if tuple(value.dims) == dims:
-            shown = value.text
-        self._call("", "tl.store", [pointer, shown, *([f"mask={mask}"] if mask else [])])
+        self._call("", "tl.store", [pointer, value.argument(dims), *([f"mask={mask}"] if mask else [])])
 
     def _fill(self, op: kernel.FillOp) -> None:
         self.values[op.result] = constant(op.number, element_name(op.result.type))
@@ -425,7 +422,7 @@ class KernelText:
         element = element_name(op.result.type)
         a, b = self._widened(a), self._widened(b)
         dims = _joint([condition, a, b])
-        texts = [t.shown(dims) if t.dims else t.text for t in (condition, a, b)]
+        texts = [t.argument(dims) for t in (condition, a, b)]
         text = f"tl.where({', '.join(texts)})"
         computed = a.element
         if a.number is not None and b.number is not None and element in ("f64", "i64", "i16", "i8"):

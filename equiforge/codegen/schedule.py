@@ -24,6 +24,8 @@ from equiforge.dialects.tile_types import element_type_of, shape_of
 
 #: Registers a block may keep in values that live through a loop, in bytes: half of a multiprocessor's.
 _REGISTER_BYTES = 128 * 1024
+#: An axis of at most so many elements may be one tile, so that nothing is computed twice.
+_SHORT = 256
 #: Programs that keep the multiprocessors of a large device busy.
 _ENOUGH_PROGRAMS = 256
 #: Triton refuses tiles of more elements.
@@ -68,11 +70,17 @@ def default_schedule(
     axes = sorted(axes_used(function))
     tiles = {axis: min(_wanted(axis, roles, device), _cover(axis, roles, extents)) for axis in axes}
     tiles |= {axis: size for axis, size in fixed.items() if axis in tiles}
+    few_rows = roles.products > 0 and all(tiles[a] <= DOT_SIDE for a in roles.rows if a in tiles)
     if roles.products and device.capability:
-        _enlarge_sides(function, tiles, roles, extents, fixed)
+        _cover_repeated(function, tiles, roles, extents, fixed)
+        if few_rows:
+            _narrow_columns(function, tiles, roles, extents, fixed)
+        else:
+            _enlarge_sides(function, tiles, roles, extents, fixed)
     if roles.products == 0:
         _widen_elementwise(function, tiles, roles, extents, fixed, device)
-    stages = int(cast(int, override.get("stages", 3 if roles.products else 2)))
+    # With few rows a product waits for memory: more loads in flight.
+    stages = int(cast(int, override.get("stages", (4 if few_rows else 3) if roles.products else 2)))
     while True:
         warps = int(cast(int, override.get("warps", _warps(function, extents, tiles, matmul))))
         attribute = kernel.ScheduleAttr.of(tiles, warps, stages, matmul)
@@ -213,6 +221,33 @@ def _cover(axis: str, roles: _Roles, extents: Mapping[str, int]) -> int:
     """The size beyond which a tile only grows in padding."""
     cover = power_of_two(extents[axis])
     return max(cover, DOT_SIDE) if roles.is_side(axis) and extents[axis] > 1 else cover
+
+
+def _cover_repeated(
+    function: kernel.FuncOp, tiles: dict[str, int], roles: _Roles, extents: Mapping[str, int], fixed: Mapping[str, int]
+) -> None:
+    """An axis along which programs would repeat a product that does not depend on it is covered by one tile where it is short."""
+    for op in function.body.walk():
+        if isinstance(op, tile.MatmulOp):
+            needed = {axis for operand in op.operands for axis in kernel.needed_axes(operand.type)}
+            for axis in function.grid_axes:
+                cover = power_of_two(extents[axis])
+                if axis not in needed and axis not in fixed and roles.is_side(axis) and cover <= _SHORT:
+                    tiles[axis] = max(cover, DOT_SIDE)
+
+
+def _narrow_columns(
+    function: kernel.FuncOp, tiles: dict[str, int], roles: _Roles, extents: Mapping[str, int], fixed: Mapping[str, int]
+) -> None:
+    """Few rows: the weights are read once and time is memory's, so more programs and longer reads."""
+    for axis in sorted(roles.columns):
+        sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 4, 1))
+        programs = prod(sizes.count(a) for a in function.grid_axes)
+        if axis in function.grid_axes and axis not in fixed and tiles[axis] == 64 and programs < _ENOUGH_PROGRAMS:
+            tiles[axis] = 32
+    for axis in sorted(roles.inner - roles.columns - roles.rows):
+        if axis not in fixed and tiles[axis] == 64 and extents[axis] >= 512:
+            tiles[axis] = 128
 
 
 def _enlarge_sides(
