@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, isnan, nan
+from math import copysign, inf, isnan, nan
 
 import numpy as np
 
@@ -77,6 +77,10 @@ def literal(value: float, element: str) -> str:
         return 'float("nan")'
     if value in (inf, -inf):
         return f'float("{"-" if value < 0 else ""}inf")'
+    if value == 0 and copysign(1.0, value) < 0:
+        # Triton makes +0.0 of a literal -0.0, so its bits are given.
+        bits = {"f64": 64, "f32": 32}.get(element, 16)
+        return f"tl.full([], {-(1 << bits - 1)}, tl.int{bits}).to({TRITON_TYPES[element]}, bitcast=True)"
     if element == "f64":
         return repr(float(value)) if float(np.float32(value)) == value else f"tl.full([], {float(value)!r}, tl.float64)"
     text = str(np.float32(value))
@@ -100,7 +104,9 @@ class Names:
     """Python names for the values of one function, each used once."""
 
     def __init__(self, taken: Sequence[str]):
-        self._used = set(taken) | set(keyword.kwlist) | {"tl", "torch", "triton", "range", "float", "True", "False", "None"}
+        self._used = (
+            set(taken) | set(keyword.kwlist) | {"tl", "torch", "triton", "range", "float", "True", "False", "None"}
+        )
 
     def fresh(self, wanted: str) -> str:
         base = re.sub(r"\W", "_", wanted).strip("_") or "value"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 
 from equiforge.dialects.op_table import ASSOCIATIVE, COMMUTATIVE
@@ -156,7 +157,9 @@ def program_text(graph: EGraph) -> str:
         if all(n.op not in ("input", "transpose", "reshape", "slice") for n in graph.nodes[class_id]):
             lines.append(f"(computed $c{class_id})")
     for key, (_, _, values) in graph.constants.items():
-        if len(values) == 1:
+        if len(values) == 1 and values[0] == 0 and math.copysign(1.0, values[0]) < 0:
+            lines.append(f'(negative-zero (Const "{key}"))')
+        elif len(values) == 1:
             lines.append(f'(set (constant (Const "{key}")) {_number(float(values[0]))})')
     lines.extend(_tables(graph))
     return "\n".join(lines)
