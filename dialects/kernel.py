@@ -44,7 +44,17 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Dialect,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -141,7 +151,11 @@ class RefType(ParametrizedAttribute, TypeAttribute):
         for extent, entry in zip(shape, strides, strict=True):
             given = [(extent, entry)] if isinstance(entry, int) else entry
             dims.append(tuple(d for d in given if d[0] != 1))
-        return [ArrayAttr([IntAttr(e) for e in shape]), element_type, *RefType.of(Layout(tuple(dims), offset), element_type).parameters[2:]]
+        return [
+            ArrayAttr([IntAttr(e) for e in shape]),
+            element_type,
+            *RefType.of(Layout(tuple(dims), offset), element_type).parameters[2:],
+        ]
 
     def print_parameters(self, printer: Printer) -> None:
         layout = self.layout
@@ -424,7 +438,9 @@ class ViewOp(IRDLOperation):
         source, result = cast(RefType, self.source.type), cast(RefType, self.result.type)
         # (C1)
         if source.element_type != result.element_type:
-            raise VerifyException(f"kernel.view changes the element type {source.element_type} to {result.element_type}")
+            raise VerifyException(
+                f"kernel.view changes the element type {source.element_type} to {result.element_type}"
+            )
         # (C2)
         if result.layout.last > source.layout.last or result.layout.offset < source.layout.offset:
             raise VerifyException(f"kernel.view: {result} reaches beyond {source}")
@@ -520,7 +536,9 @@ class FuncOp(IRDLOperation):
             if not isinstance(SymbolTable.lookup_symbol(self, axis), AxisOp):
                 raise VerifyException(f"kernel.func @{self.sym_name.data}: no tile.axis @{axis} is declared")
         if len(set(self.grid_axes)) != len(self.grid_axes):
-            raise VerifyException(f"kernel.func @{self.sym_name.data}: an axis stands twice in the grid {list(self.grid_axes)}")
+            raise VerifyException(
+                f"kernel.func @{self.sym_name.data}: an axis stands twice in the grid {list(self.grid_axes)}"
+            )
         for op in self.body.walk():
             for operand in op.operands:
                 _check_coordinate(op, operand)
@@ -588,7 +606,9 @@ def _check_memory(op: Operation, ref: RefType, tile: Attribute) -> None:
     # (C3)
     for state in states_of(tile):
         if isinstance(state, PartialAttr):
-            raise VerifyException(f"{op.name}: {tile} is a partial result over @{state.axis_name} and can't be in memory")
+            raise VerifyException(
+                f"{op.name}: {tile} is a partial result over @{state.axis_name} and can't be in memory"
+            )
 
 
 @irdl_op_definition
@@ -733,14 +753,18 @@ class ForOp(IRDLOperation):
         # (C3)
         for type_ in expected:
             if self.axis_name in needed_axes(type_):
-                raise VerifyException(f"kernel.for @{self.axis_name} carries {type_}, which depends on the loop's own axis")
+                raise VerifyException(
+                    f"kernel.for @{self.axis_name} carries {type_}, which depends on the loop's own axis"
+                )
             _check_bound(self, type_)
         # (C4)
         outer = bound_axes(self)
         for range_ in self.ranges or ():
             for bound in (*range_.lower, *range_.upper):
                 if bound.axis_name is not None and bound.axis_name not in outer:
-                    raise VerifyException(f"kernel.for @{self.axis_name}: a bound names @{bound.axis_name}, which is not bound outside")
+                    raise VerifyException(
+                        f"kernel.for @{self.axis_name}: a bound names @{bound.axis_name}, which is not bound outside"
+                    )
 
 
 @irdl_op_definition

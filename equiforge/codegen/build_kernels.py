@@ -135,7 +135,9 @@ def _root(store: tile.StoreOp, order: int, sources: Sources) -> _Root:
         grid.append(value.owner.axis_name)
         value = value.owner.operand
     if isinstance(value.owner, tile.CollectOp):
-        raise CodegenError("tile.collect has no kernel form yet: partial results can't be stored", hint="drop the candidate")
+        raise CodegenError(
+            "tile.collect has no kernel form yet: partial results can't be stored", hint="drop the candidate"
+        )
     return _Root(store, value, tuple(sorted(grid)), order)
 
 
@@ -170,7 +172,10 @@ def _groups(roots: Sequence[_Root]) -> list[list[_Root]]:
             # Nothing that the group feeds may be needed by the new member, nor the other way round.
             if any(member in root.needs or root in member.needs for member in group):
                 continue
-            if any(need_group is not group and groups.index(need_group) > groups.index(group) for need_group in _feeding(groups, root)):
+            if any(
+                need_group is not group and groups.index(need_group) > groups.index(group)
+                for need_group in _feeding(groups, root)
+            ):
                 continue
             group.append(root)
             break
@@ -253,7 +258,9 @@ def _result(value: SSAValue, sources: Sources, buffers: dict[SSAValue, SSAValue]
         raise CodegenError(f"a result of the program ({value.type}) is neither stored nor an argument")
     buffer = buffers[source.root]
     if source.layout.strides is None:
-        raise CodegenError(f"a result of the program is a reshape ({value.type}) that no strides describe: it needs a copy")
+        raise CodegenError(
+            f"a result of the program is a reshape ({value.type}) that no strides describe: it needs a copy"
+        )
     wanted = kernel.RefType.of(source.layout, element_type_of(value.type))
     if wanted == buffer.type:
         return buffer

@@ -88,13 +88,20 @@ class KernelBuilder:
             case tile.ReplicateOp():
                 return self.value(owner.operand, home)
             case tile.PartitionOp() | tile.CombineOp() | tile.CollectOp():
-                raise CodegenError(f"{owner.name} of a value that is computed in the kernel and not stored ({value.type})")
+                raise CodegenError(
+                    f"{owner.name} of a value that is computed in the kernel and not stored ({value.type})"
+                )
             case forge.GetOp():
                 return self._field(owner, home)
             case tile.ReduceOp() if is_parallel(owner):
-                raise CodegenError(f"the reduction over @{parallel_axis(owner)} is needed before its loop: the program is cyclic")
+                raise CodegenError(
+                    f"the reduction over @{parallel_axis(owner)} is needed before its loop: the program is cyclic"
+                )
             case Operation():
-                if isinstance(owner, forge.MatmulOp | forge.OpaqueOp | forge.RandomOp | forge.GatherOp | forge.ConcatOp | forge.PadOp):
+                if isinstance(
+                    owner,
+                    forge.MatmulOp | forge.OpaqueOp | forge.RandomOp | forge.GatherOp | forge.ConcatOp | forge.PadOp,
+                ):
                     raise CodegenError(f"{owner.name} can't be part of a kernel")
                 operands = [self.value(v, home) for v in owner.operands]
                 return home.rebuilt(owner, operands)
@@ -216,8 +223,15 @@ class KernelBuilder:
             scope.fields[op.results[0]] = results
 
     def _state_name(self, op: tile.ReduceOp, number: int) -> str | None:
-        hint = self._reducer(op).body.block.args[number].name_hint
-        return hint or (f"{op.results[0].name_hint}_{number}" if op.results[0].name_hint else f"state{number}")
+        """The name in the reducer's body, or what the state is: a running maximum, a weighted sum of rows, a sum."""
+        reducer = self._reducer(op)
+        if (hint := reducer.body.block.args[number].name_hint) is not None:
+            return hint
+        if reducer.identity[number] in (inf, -inf):
+            return "running_max" if reducer.identity[number] < 0 else "running_min"
+        last = cast(tile.YieldOp, reducer.body.block.last_op).operands[number].owner
+        weighted = isinstance(last, tile.AccumulateOp) and isinstance(last.operand.owner, tile.MatmulOp)
+        return "weighted_sum" if weighted else "running_sum"
 
     def _reducer(self, op: tile.ReduceOp) -> tile.ReducerOp:
         found = SymbolTable.lookup_symbol(op, op.reducer)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, cast
 
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.grid import DOT_SIDE, Sizes
@@ -296,7 +296,9 @@ class KernelText:
             element = element_name(value.type)
         name = self.carried.get(value)
         if name is None:
-            name = self.names.fresh(value.name_hint or op.result.name_hint or self._root(op.source).name_hint or "loaded")
+            name = self.names.fresh(
+                value.name_hint or op.result.name_hint or self._root(op.source).name_hint or "loaded"
+            )
             self._call(f"{name} = ", "tl.load", arguments, suffix)
             self.values[value] = Tile(name, dims, element, pads=pads)
         else:
@@ -388,7 +390,11 @@ class KernelText:
     def _widened(self, value: Tile) -> Tile:
         """Half precision is never computed in: float32 instead."""
         if value.number is not None or value.element not in ("f16", "bf16"):
-            return value if value.element not in ("f16", "bf16") else Tile(value.text, (), "f32", value.atom, number=value.number)
+            return (
+                value
+                if value.element not in ("f16", "bf16")
+                else Tile(value.text, (), "f32", value.atom, number=value.number)
+            )
         text = value.text if value.atom else f"({value.text})"
         return Tile(f"{text}.to(tl.float32)", value.dims, "f32", pads=value.pads)
 
@@ -425,9 +431,7 @@ class KernelText:
         texts = [t.argument(dims) for t in (condition, a, b)]
         text = f"tl.where({', '.join(texts)})"
         computed = a.element
-        if a.number is not None and b.number is not None and element in ("f64", "i64", "i16", "i8"):
-            text += f".to({TRITON_TYPES[element]})"
-        elif element in ("i16", "i8") and (a.number is not None or b.number is not None):
+        if (a.number is not None and b.number is not None and element in ("f64", "i64", "i16", "i8")) or (element in ("i16", "i8") and (a.number is not None or b.number is not None)):
             text += f".to({TRITON_TYPES[element]})"
         pads = {d: v for d, v in a.pads.items() if b.pads.get(d, b.number) == v}
         self._assign(op.result, self._narrowed(text, dims, computed, op.result, pads, True), "select")
@@ -452,7 +456,8 @@ class KernelText:
         else:
             pads = {d: rounded(v, after) for d, v in source.pads.items() if is_float(after)}
             cast_tile = Tile(cast_text(text, before, after), source.dims, after, pads=pads)
-        if self._only_user(result) is not None and result not in self.carried:
+        users = _readers(result)
+        if len(users) == 1 and users[0].parent is op.parent and result not in self.carried:
             self.values[result] = cast_tile
         else:
             self._assign(result, cast_tile, "narrow" if after in ("f16", "bf16") else "wide")
@@ -558,8 +563,8 @@ class KernelText:
         """The product as a broadcast multiplication and a sum: rows, contraction and columns are dimensions rank-2, rank-1, rank."""
         inner = rank - 1
         element = element_name(op.results[0].type)
-        left = self._widened(a)
-        right = self._widened(b)
+        left = self._widened(self._unnarrowed(op.operands[0], a))
+        right = self._widened(self._unnarrowed(op.operands[1], b))
         right = Tile(right.text, tuple(d + 1 if d >= rank - 2 else d for d in right.dims), right.element, right.atom)
         dims = _joint([left, right])
         text = f"{left.shown(dims)} * {right.shown(dims)}"
@@ -570,6 +575,14 @@ class KernelText:
         if element != computed:
             text = f"({text}).to({TRITON_TYPES[element]})"
         self._assign(op.results[0], Tile(text, kept, element, atom=inner in dims), "dot")
+
+    def _unnarrowed(self, value: SSAValue, shown: Tile) -> Tile:
+        """An operand that was narrowed for a dot, as it was before: multiplication takes it as it is, unless casts are rounding steps."""
+        suffix = f".to({TRITON_TYPES[shown.element]})"
+        if self.strict or not isinstance(value.owner, forge.CastOp) or not shown.text.endswith(suffix):
+            return shown
+        before = element_name(value.owner.operand.type)
+        return Tile(shown.text.removesuffix(suffix), shown.dims, before) if before == "f32" else shown
 
     def _accumulate(self, op: tile.AccumulateOp) -> None:
         acc, x = self.values[op.operands[0]], self.values[op.operands[1]]
@@ -617,8 +630,12 @@ class KernelText:
             pads = {moved[d]: v for d, v in value.pads.items()}
             self._alias(op.result, Tile(value.text, dims, value.element, value.atom, pads, value.number))
             return
-        if any(self.sizes.is_ragged(op.operand.type, d) for d in old) or any(self.sizes.is_ragged(op.result.type, d) for d in new):
-            raise CodegenError(f"forge.reshape of a computed tile with padded dimensions ({op.operand.type} to {op.result.type})")
+        if any(self.sizes.is_ragged(op.operand.type, d) for d in old) or any(
+            self.sizes.is_ragged(op.result.type, d) for d in new
+        ):
+            raise CodegenError(
+                f"forge.reshape of a computed tile with padded dimensions ({op.operand.type} to {op.result.type})"
+            )
         value = self._filled(value, op.operand.type)
         dims = self.sizes.dims(op.result.type)
         text = f"tl.reshape({value.text}, [{self._shape(op.result.type, dims)}])"
@@ -715,7 +732,9 @@ class KernelText:
         shift = bound.shift.data
         if size == 1:
             return _plus(start, shift + 1)
-        return _plus(f"{start} + {self.blocks[bound.axis_name]}" if start != "0" else self.blocks[bound.axis_name], shift)
+        return _plus(
+            f"{start} + {self.blocks[bound.axis_name]}" if start != "0" else self.blocks[bound.axis_name], shift
+        )
 
     def _extreme(self, texts: list[str], function: str) -> str | None:
         if not texts:
@@ -748,16 +767,29 @@ def _joint(tiles: Sequence[Tile]) -> tuple[int, ...]:
     return tuple(sorted({d for t in tiles for d in t.dims}))
 
 
+def _readers(value: SSAValue) -> list[Operation]:
+    """The ops that read a value, those behind ``tile.replicate`` included; an op that reads it twice stands twice."""
+    result: list[Operation] = []
+    for use in value.uses:
+        op = use.operation
+        result.extend(_readers(op.result) if isinstance(op, tile.ReplicateOp) else [op])
+    return result
+
+
 def inlinable(value: SSAValue) -> bool:
     """True for a result without a name of its own that one op of the same block reads: its text may stand in that op's."""
-    if value.name_hint is not None or not isinstance(value.owner, forge.UnaryOp | forge.BinaryOp | tile.ReduceOp | forge.SelectOp):
+    if value.name_hint is not None or not isinstance(
+        value.owner, forge.UnaryOp | forge.BinaryOp | tile.ReduceOp | forge.SelectOp
+    ):
         return False
-    uses = list(value.uses)
-    if len(uses) != 1:
+    users = _readers(value)
+    if len(users) != 1:
         return False
-    user = uses[0].operation
+    user = users[0]
     # A product reads its operands' texts twice where they are also masked, and a yield is no op of its own.
-    return user.parent is value.owner.parent and not isinstance(user, kernel.YieldOp | tile.MatmulOp | tile.ReduceOp | kernel.ForOp)
+    return user.parent is value.owner.parent and not isinstance(
+        user, kernel.YieldOp | tile.MatmulOp | tile.ReduceOp | kernel.ForOp
+    )
 
 
 def _use_positions(value: SSAValue, order: dict[Operation, int]) -> list[int]:

@@ -72,7 +72,10 @@ class Layout:
 
     def expand(self, shape: Sequence[int]) -> Layout:
         """Dimensions of size 1 grow: every index reads the same element."""
-        dims = [((new, 0),) if old == 1 and new != 1 else dim for dim, old, new in zip(self.dims, self.shape, shape, strict=True)]
+        dims = [
+            ((new, 0),) if old == 1 and new != 1 else dim
+            for dim, old, new in zip(self.dims, self.shape, shape, strict=True)
+        ]
         return Layout(tuple(dims), self.offset)
 
     def slice(self, dim: int, start: int, stop: int, step: int) -> Layout | None:

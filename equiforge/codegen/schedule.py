@@ -255,7 +255,12 @@ def _enlarge_sides(
 ) -> None:
     """Rows, then columns, of 128 where enough programs remain and the accumulators leave registers."""
     for axis in function.grid_axes:
-        if axis in fixed or axis in roles.inner or not (axis in roles.rows or axis in roles.columns) or tiles[axis] != 64:
+        if (
+            axis in fixed
+            or axis in roles.inner
+            or not (axis in roles.rows or axis in roles.columns)
+            or tiles[axis] != 64
+        ):
             continue
         tiles[axis] = 128
         sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 8, 1))
@@ -290,7 +295,7 @@ def _warps(function: kernel.FuncOp, extents: Mapping[str, int], tiles: dict[str,
     largest = max(
         (sizes.elements(r.type) for op in function.body.walk() for r in op.results if kernel.is_tile(r.type)), default=1
     )
-    return 8 if largest >= 16384 else 4 if largest >= 1024 else 2 if largest >= 512 else 1
+    return 16 if largest >= 65536 else 8 if largest >= 16384 else 4 if largest >= 1024 else 2 if largest >= 512 else 1
 
 
 def _bytes(value: SSAValue) -> int:

@@ -38,7 +38,9 @@ class Scope:
                 return scope
             scope = scope.parent
         if missing := needed - scope.axes - self.bound():
-            raise CodegenError(f"a value of type {type_} depends on axis @{min(missing)}, which is neither in the grid nor looped over")
+            raise CodegenError(
+                f"a value of type {type_} depends on axis @{min(missing)}, which is neither in the grid nor looped over"
+            )
         return scope
 
     def bound(self) -> frozenset[str]:
@@ -70,7 +72,10 @@ class Scope:
         if any(s.axis_name for v in operands for s in states_of(v.type)):
             operands = self.aligned(operands, op)
         new = type(op).create(
-            operands=operands, result_types=[op.results[0].type], properties=dict(op.properties), attributes=dict(op.attributes)
+            operands=operands,
+            result_types=[op.results[0].type],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
         )
         infer = getattr(new, "infer", None)
         if infer is not None:
@@ -81,7 +86,10 @@ class Scope:
             if expected != new.results[0].type:
                 new.erase()
                 new = type(op).create(
-                    operands=operands, result_types=[expected], properties=dict(op.properties), attributes=dict(op.attributes)
+                    operands=operands,
+                    result_types=[expected],
+                    properties=dict(op.properties),
+                    attributes=dict(op.attributes),
                 )
         return self.emit(new, op.results[0].name_hint)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.func import FuncOp
@@ -93,7 +92,9 @@ class Sources:
                     return inner
                 result = _structural(owner, inner)
                 if result is None:
-                    raise CodegenError(f"{owner.name} of {owner.operand.type} to {value.type} has no strides: it needs a copy")
+                    raise CodegenError(
+                        f"{owner.name} of {owner.operand.type} to {value.type} has no strides: it needs a copy"
+                    )
                 return result
             case forge.CastOp():
                 inner = self.of(owner.operand)

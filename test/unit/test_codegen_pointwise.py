@@ -6,15 +6,16 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64, i1, i8, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
 from equiforge.codegen.build_kernels import build_kernels
 from equiforge.codegen.compile import compile_offline
 from equiforge.codegen.emit_triton import emit_triton
 from equiforge.codegen.run import run_interpreted
 from equiforge.codegen.schedule import apply_schedules
 from equiforge.dialects import forge, tile
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64, i1, i8, i32, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 ROWS, COLUMNS = 3, 37
 ELEMENTS = {f64: torch.float64, f32: torch.float32, f16: torch.float16, bf16: torch.bfloat16, i64: torch.int64, i32: torch.int32, i8: torch.int8, i1: torch.bool}  # fmt: skip
@@ -62,7 +63,9 @@ def values(element: Attribute, seed: int) -> torch.Tensor:
         drawn = torch.randint(-9, 10, (ROWS, COLUMNS), generator=generator)
         return torch.where(drawn == 0, 3, drawn).to(dtype) if seed else drawn.to(dtype)
     drawn = torch.randn(ROWS, COLUMNS, generator=generator, dtype=torch.float64) * 3
-    special = torch.tensor([0.0, -0.0, INF, -INF, NAN, 1e-6, -1e-6, 0.5, -0.5, 1.5, 2.5, -2.5, 88.0, -88.0, 200.0, -200.0])
+    special = torch.tensor(
+        [0.0, -0.0, INF, -INF, NAN, 1e-6, -1e-6, 0.5, -0.5, 1.5, 2.5, -2.5, 88.0, -88.0, 200.0, -200.0]
+    )
     drawn[seed % 2, : len(special)] = special.double()
     return drawn.to(dtype)
 

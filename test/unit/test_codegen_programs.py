@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
+
 from equiforge.codegen.build_kernels import build_kernels
 from equiforge.codegen.compile import compile_offline
 from equiforge.codegen.emit_triton import emit_triton
@@ -18,14 +23,10 @@ from equiforge.codegen.schedule import apply_schedules
 from equiforge.dialects.forge import Forge
 from equiforge.dialects.kernel import Kernel
 from equiforge.dialects.tile import Tile
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.func import Func
-from xdsl.parser import Parser
 
 PROGRAMS = Path(__file__).parent.parent / "emission"
 TARGETS = ("a100", "h100", "rtx5090")
-SMALL = {axis: 16 for axis in ("m0", "n0", "k0", "q0", "t0", "d0", "h0", "o0", "e0", "s0")}
+SMALL = dict.fromkeys(("m0", "n0", "k0", "q0", "t0", "d0", "h0", "o0", "e0", "s0"), 16)
 HALF = 1e-3
 
 
