@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from equiforge.egraph.graph import EGraph
 from equiforge.errors import EquiforgeError
+from equiforge.search.beam import Beam, is_cyclic
 from equiforge.search.compaction import compact_table, raw_table
 from equiforge.search.cost import CostModel
 from equiforge.search.derive import Kernel, derive
@@ -123,6 +124,7 @@ class Extraction:
     def __init__(self, graph: EGraph, options: ExtractOptions):
         self.options = options
         self.start = time.perf_counter()
+        self.deadline = self.start + options.max_seconds
         self.graph = graph
         self.space = Space(graph)
         self.model = CostModel(self.space, load_target(options.target))
@@ -135,7 +137,7 @@ class Extraction:
             self.model,
             options.strategy,
             options.max_kernel_states,
-            deadline=self.start + options.max_seconds,
+            deadline=self.deadline,
         )
         self.counters = Counters()
         self.stop = ""
@@ -161,8 +163,11 @@ class Extraction:
             complete &= self._is_proven(last if limit is not None and taken >= limit else None)
         if (self.options.diverse and limit is not None and len(found) >= limit) or self.stop:
             self._diversify(starts, found)
+        if self.stop:
+            self._approximate(starts, found)
         ranked = sorted(found.values(), key=lambda f: (f[0], len(f[1]), _program_key(f[1], f[2])))
         candidates = [c for n, entry in enumerate(ranked) if (c := self._candidate(n, *entry)) is not None]
+        complete &= self.table.complete
         stop = self.stop or self._truncated()
         if not candidates:
             reasons = "; ".join(f"{reason}: {count}" for reason, count in self._rejects().items())
@@ -174,8 +179,10 @@ class Extraction:
             pruned=self.search.counters.pruned + self.counters.pruned,
             candidates=len(candidates),
             seconds=time.perf_counter() - self.start,
-            complete=complete and self.table.complete,
-            stop=stop or ("best found" if limit is not None and len(candidates) >= limit else "exhausted"),
+            complete=complete,
+            stop=("best found" if limit is not None and len(candidates) >= limit else "exhausted")
+            if complete
+            else stop,
             rejects=self._rejects(),
         )
         return ExtractionResult(candidates, stats)
@@ -230,7 +237,8 @@ class Extraction:
         heap = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
         states = 0
         while heap:
-            if time.perf_counter() - self.start > self.options.max_seconds:
+            if time.perf_counter() > self.deadline - self.options.max_seconds / 2:
+                # The other half of the time is for what an approximate search finds.
                 self.stop = f"time limit of {self.options.max_seconds:g} s reached"
                 return
             if states >= (max_states or self.options.max_states):
@@ -269,7 +277,7 @@ class Extraction:
                 continue
             if rolling is False and kernel.structure.rolling:
                 continue
-            if _is_cyclic((*partial.kernels, kernel)):
+            if is_cyclic({k.root: k for k in (*partial.kernels, kernel)}):
                 self.counters.reject("kernels need each other")
                 continue
             spent = partial.spent + kernel.cost.estimate_us
@@ -312,6 +320,22 @@ class Extraction:
                     for cost, kernels in itertools.islice(programs, 8):
                         found.setdefault(_program_key(kernels, outputs), (cost, kernels, outputs))
         self.stop = stop
+
+    def _approximate(
+        self,
+        starts: list[tuple[list[Load], frozenset[int]]],
+        found: dict[tuple[object, ...], tuple[float, tuple[KernelChoice, ...], list[Load]]],
+    ) -> None:
+        """Add what a beam search finds where the exact one stopped at a limit: the best programs, and some of each
+        number of kernels."""
+        beam = Beam(self._one_each, self.deadline)
+        for outputs, holes in starts:
+            taken: dict[int, int] = {}
+            for place, (cost, kernels) in enumerate(beam.programs(holes)):
+                count = taken[len(kernels)] = taken.get(len(kernels), 0) + 1
+                if place < (self.options.max_candidates or place + 1) or count <= 4:
+                    found.setdefault(_program_key(kernels, outputs), (cost, kernels, outputs))
+        self.counters.states += beam.states
 
     def _candidate(
         self, number: int, cost: float, choices: tuple[KernelChoice, ...], outputs: list[Load]
@@ -364,19 +388,3 @@ def _dependence_order(choices: tuple[KernelChoice, ...]) -> list[KernelChoice]:
             ordered.append(choice)
             del left[choice.root]
     return ordered
-
-
-def _is_cyclic(kernels: tuple[KernelChoice, ...]) -> bool:
-    """Whether the last kernel closes a cycle of kernels that need each other's results."""
-    needs = {k.root: k.needs for k in kernels}
-    last = kernels[-1]
-    stack = list(last.needs)
-    seen: set[int] = set()
-    while stack:
-        current = stack.pop()
-        if current == last.root:
-            return True
-        if current not in seen:
-            seen.add(current)
-            stack.extend(needs.get(current, ()))
-    return False

@@ -124,6 +124,43 @@ class _Masks:
         return False
 
 
+class _Queue:
+    """Partial kernels, best first among those that read equally many intermediates, and these in turn.
+
+    The bound of a kernel that recomputes everything is low and loose: without the turns, a limit would be used up by
+    such kernels alone.
+    """
+
+    def __init__(self) -> None:
+        self._heaps: dict[int, list[_State]] = {}
+        self._turn = 0
+        self._order = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._heaps)
+
+    def next_order(self) -> int:
+        """Falling numbers: of equally promising states the newest, deepest one comes first."""
+        self._order -= 1
+        return self._order
+
+    def push(self, state: _State) -> None:
+        heapq.heappush(self._heaps.setdefault(state.producers, []), state)
+
+    def pop(self) -> _State:
+        turn = min((n for n in self._heaps if n >= self._turn), default=min(self._heaps))
+        heap = self._heaps[turn]
+        state = heapq.heappop(heap)
+        if not heap:
+            del self._heaps[turn]
+        self._turn = turn + 1
+        return state
+
+    def bound(self) -> float:
+        """The least bound of all that wait."""
+        return min(heap[0].priority for heap in self._heaps.values())
+
+
 class KernelSearch:
     """Kernels of the stored classes of an e-graph, each list made when first asked for."""
 
@@ -188,18 +225,16 @@ class KernelSearch:
         forbidden = [self._forbidden(grid) for grid in grids]
         done = [_Masks() for _ in grids]
         seen: set[tuple[int, int, int]] = set()
-        heap: list[_State] = []
-        order = 0
+        queue = _Queue()
         written = model.tensor_bytes(root)
         for number, grid in enumerate(grids):
             for start in table.starts.get(grid.tile, ()):
-                heapq.heappush(heap, _State(0.0, order, number, 0, start, 0, 0, written, 0.0, 0.0, 0, 0, 0, 0))
-                order -= 1
+                queue.push(_State(0.0, queue.next_order(), number, 0, start, 0, 0, written, 0.0, 0.0, 0, 0, 0, 0))
         expanded = 0
-        while heap:
+        while queue:
             if expanded >= self.max_states or (expanded % 256 == 255 and time.perf_counter() > self.deadline):
-                return [masks.all for masks in done], heap[0].priority
-            state = heapq.heappop(heap)
+                return [masks.all for masks in done], queue.bound()
+            state = queue.pop()
             if early and done[state.grid].has_subset_of(state.heavy):
                 self.counters.pruned += 1
                 continue
@@ -214,7 +249,7 @@ class KernelSearch:
                 continue
             hole = (state.holes & -state.holes).bit_length() - 1
             for move in table.moves[hole]:
-                child = self._fill(state, move, order, forbidden[state.grid], grids[state.grid])
+                child = self._fill(state, move, queue.next_order(), forbidden[state.grid], grids[state.grid])
                 if child is None:
                     continue
                 if early:
@@ -223,8 +258,7 @@ class KernelSearch:
                         self.counters.pruned += 1
                         continue
                     seen.add(key)
-                heapq.heappush(heap, child)
-                order -= 1
+                queue.push(child)
         return [masks.all for masks in done], None
 
     def _forbidden(self, grid: Grid) -> int:

@@ -334,6 +334,20 @@ def test_limits_are_reported():
     assert "limit of 6 partial kernels" in result.stats.stop
 
 
+def test_where_the_exact_search_stops_programs_are_still_found():
+    for seed in range(30):
+        graph = random_graph(seed)
+        best = extract(graph).candidates[0]
+        limited = extract(graph, ExtractOptions(max_states=1, diverse=False))
+        assert not limited.stats.complete
+        assert "limit of 1 partial programs" in limited.stats.stop
+        found = limited.candidates[0]
+        assert found.estimate_us >= best.estimate_us - 1e-9
+        made = {kernel.root for kernel in found.kernels}
+        assert all(kernel.needs <= made for kernel in found.kernels)
+        assert {load.base for load in found.outputs} <= made | {0, 1}
+
+
 def test_extraction_is_deterministic():
     first, second = (extract(random_graph(7)) for _ in range(2))
     assert [(c.signature, c.estimate_us, [k.choices for k in c.kernels]) for c in first.candidates] == [
