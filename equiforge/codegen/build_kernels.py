@@ -45,6 +45,9 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
     for number, argument in enumerate(arguments):
         argument.name_hint = argument_name(function, number)
     returned = _returned(function)
+    for value in (*arguments, *(r for op in function.body.block.ops for r in op.results)):
+        if 0 in (getattr(value.type, "get_shape", tuple)()):
+            raise CodegenError(f"{value.type} has no elements: there is nothing to launch for it")
     layouts: dict[SSAValue, Layout] = {}
     for number, strides in (input_strides or {}).items():
         layouts[arguments[number]] = Layout.strided(shape_of(arguments[number].type), strides)

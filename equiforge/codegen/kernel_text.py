@@ -388,13 +388,11 @@ class KernelText:
         return pads
 
     def _widened(self, value: Tile) -> Tile:
-        """Half precision is never computed in: float32 instead."""
-        if value.number is not None or value.element not in ("f16", "bf16"):
-            return (
-                value
-                if value.element not in ("f16", "bf16")
-                else Tile(value.text, (), "f32", value.atom, number=value.number)
-            )
+        """Half precision and less is never computed in: float32 instead."""
+        if not is_float(value.element) or value.element in ("f32", "f64"):
+            return value
+        if value.number is not None:
+            return Tile(value.text, (), "f32", value.atom, number=value.number)
         text = value.text if value.atom else f"({value.text})"
         return Tile(f"{text}.to(tl.float32)", value.dims, "f32", pads=value.pads)
 
@@ -565,6 +563,10 @@ class KernelText:
         element = element_name(op.results[0].type)
         left = self._widened(self._unnarrowed(op.operands[0], a))
         right = self._widened(self._unnarrowed(op.operands[1], b))
+        if element != left.element and not is_float(element):
+            # Small integers are multiplied in the type that they are summed in.
+            left = Tile(f"{left.shown(left.dims)}.to({TRITON_TYPES[element]})", left.dims, element)
+            right = Tile(f"{right.shown(right.dims)}.to({TRITON_TYPES[element]})", right.dims, element)
         right = Tile(right.text, tuple(d + 1 if d >= rank - 2 else d for d in right.dims), right.element, right.atom)
         dims = _joint([left, right])
         text = f"{left.shown(dims)} * {right.shown(dims)}"

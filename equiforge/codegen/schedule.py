@@ -28,6 +28,8 @@ _REGISTER_BYTES = 128 * 1024
 _SHORT = 256
 #: Programs that keep the multiprocessors of a large device busy.
 _ENOUGH_PROGRAMS = 256
+#: Accumulators that tiles are enlarged for: 128 x 128 in float32 and some rows.
+_LARGE_ACCUMULATORS = 72 * 1024
 #: Triton refuses tiles of more elements.
 _MOST_ELEMENTS = 1 << 20
 #: The largest tile that is ever made whole in registers, in elements.
@@ -265,7 +267,7 @@ def _enlarge_sides(
         tiles[axis] = 128
         sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 8, 1))
         programs = prod(sizes.count(a) for a in function.grid_axes)
-        if programs < _ENOUGH_PROGRAMS or register_bytes(function, sizes) > _REGISTER_BYTES // 2:
+        if programs < _ENOUGH_PROGRAMS or register_bytes(function, sizes) > _LARGE_ACCUMULATORS:
             tiles[axis] = 64
 
 

@@ -258,3 +258,83 @@ def test_integer_and_boolean_ops_compile() -> None:
 
     (kernel,) = compile_offline(emitted([i64, i64], body, target="a100"), "a100")
     assert kernel.cubin
+
+
+def plain_program(arguments: dict[str, TensorType], body: Callable[[Block], list[SSAValue]]) -> str:
+    """A program without parallel axes: every kernel is one block."""
+    block = Block(arg_types=list(arguments.values()))
+    for name, argument in zip(arguments, block.args, strict=True):
+        argument.name_hint = name
+    results = body(block)
+    block.add_op(func.ReturnOp(*results))
+    function = func.FuncOp("main", (block.arg_types, [r.type for r in results]), Region(block))
+    module = ModuleOp([function])
+    module.verify()
+    built = build_kernels(module)
+    built.verify()
+    apply_schedules(built, "interpreter")
+    return emit_triton(built)
+
+
+def test_reduction_to_a_scalar_is_a_kernel_of_one_block() -> None:
+    def body(block: Block) -> list[SSAValue]:
+        rows = applied(block, tile.ReduceOp.over_axis("sum", block.args[0], 1))
+        total = applied(block, tile.ReduceOp.over_axis("sum", rows, 0))
+        return [applied(block, tile.StoreOp(applied(block, forge.ReshapeOp(total, []))))]
+
+    source = plain_program({"x": TensorType(f32, [5, 37])}, body)
+    assert "[(1,)]" in source
+    x = torch.randn(5, 37)
+    (found,) = run_interpreted(source, [x])
+    assert found.shape == ()
+    torch.testing.assert_close(found, x.sum())
+
+
+def test_program_without_kernels_passes_its_argument_through() -> None:
+    def body(block: Block) -> list[SSAValue]:
+        return [block.args[0], applied(block, forge.TransposeOp(block.args[0], [1, 0]))]
+
+    x = torch.randn(3, 4)
+    same_x, transposed = run_interpreted(plain_program({"x": TensorType(f32, [3, 4])}, body), [x])
+    assert same_x is x
+    assert torch.equal(transposed, x.t())
+
+
+def test_literal_tables_are_buffers_of_the_module() -> None:
+    def body(block: Block) -> list[SSAValue]:
+        table = applied(block, forge.ConstantOp([[0.5, INF, -1.0]], TensorType(f32, [1, 3])))
+        return [applied(block, tile.StoreOp(applied(block, forge.AddOp(block.args[0], table))))]
+
+    x = torch.randn(4, 3)
+    (found,) = run_interpreted(plain_program({"x": TensorType(f32, [4, 3])}, body), [x])
+    assert torch.equal(found, x + torch.tensor([[0.5, INF, -1.0]]))
+
+
+def test_transposed_computed_tile() -> None:
+    def body(block: Block) -> list[SSAValue]:
+        square = applied(block, forge.MulOp(block.args[0], block.args[0]))
+        return [applied(block, tile.StoreOp(applied(block, forge.TransposeOp(square, [1, 0]))))]
+
+    x = torch.randn(4, 3)
+    (found,) = run_interpreted(plain_program({"x": TensorType(f32, [4, 3])}, body), [x])
+    assert torch.equal(found, (x * x).t())
+
+
+def test_product_of_small_integers_does_not_wrap() -> None:
+    def body(block: Block) -> list[SSAValue]:
+        return [applied(block, tile.StoreOp(applied(block, tile.MatmulOp(block.args[0], block.args[1], i32))))]
+
+    a, b = torch.full((2, 20), 100, dtype=torch.int8), torch.full((20, 3), 100, dtype=torch.int8)
+    source = plain_program({"a": TensorType(i8, [2, 20]), "b": TensorType(i8, [20, 3])}, body)
+    (found,) = run_interpreted(source, [a, b])
+    assert (found == 200_000).all()
+
+
+def test_batched_product_in_one_block_is_multiplied_and_summed() -> None:
+    def body(block: Block) -> list[SSAValue]:
+        return [applied(block, tile.StoreOp(applied(block, tile.MatmulOp(block.args[0], block.args[1]))))]
+
+    a, b = torch.randn(3, 4, 5), torch.randn(1, 5, 6)
+    source = plain_program({"a": TensorType(f32, [3, 4, 5]), "b": TensorType(f32, [1, 5, 6])}, body)
+    (found,) = run_interpreted(source, [a, b])
+    torch.testing.assert_close(found, a @ b)
