@@ -31,7 +31,7 @@ from equiforge.dialects.forge_structure import (
     TransposeOp,
     TupleOp,
 )
-from equiforge.dialects.tile_types import element_type_of, shape_of
+from equiforge.dialects.tile_types import element_type_of, shape_of, states_of
 
 RIGHT_NEUTRAL: dict[str, int] = {"add": 0, "sub": 0, "mul": 1, "div": 1, "pow": 1, "or": 0, "xor": 0}
 """The integer that an op may have on its right without effect; on its left too if the op is commutative."""
@@ -150,7 +150,7 @@ class FoldExpand(RewritePattern):
         if op.operand.type == op.result.type:
             rewriter.replace(op, (), [op.operand])
         elif isinstance(inner := op.operand.owner, ExpandOp):
-            _replace(op, rewriter, ExpandOp(inner.operand, op.shape))
+            _replace(op, rewriter, ExpandOp(inner.operand, op.shape, states_of(op.result.type)))
 
 
 class FoldSlice(RewritePattern):

@@ -4,7 +4,11 @@
     %s = forge.reduce sum over 2 %p : (tensor<8x64x64xf16>) -> tensor<8x64x1xf16>
     %t = forge.transpose %p perm [0, 2, 1] : tensor<8x64x64xf16>
 
-Structural ops take tensors of static shape; dimensions count from 0.
+Structural ops take tensors of static shape; dimensions count from 0. Transpose, reshape, expand, slice and concat take
+tiles too, where the dimensions that an axis partitions stay whole:
+
+    %t = forge.transpose %p perm [1, 0] : (!tile.view<8x64xf32, [#tile.partition<@q0, 0>]>)
+        -> !tile.view<64x8xf32, [#tile.partition<@q0, 1>]>
 """
 
 from __future__ import annotations
@@ -46,7 +50,7 @@ from equiforge.dialects.inference import (
     infer_transpose,
     tensor_operand,
 )
-from equiforge.dialects.tile_types import element_type_of, shape_of
+from equiforge.dialects.tile_types import State, element_type_of, shape_of, states_of
 
 Operand = SSAValue | Operation
 
@@ -137,7 +141,8 @@ class ReduceOp(InferredOp):
 class TransposeOp(InferredOp):
     """Permutes dimensions: ``%t = forge.transpose %x perm [1, 0] : (tensor<8x64xf32>) -> tensor<64x8xf32>``.
 
-    Result dimension j is operand dimension ``perm[j]``. (C1) ``perm`` is a permutation of the dimensions.
+    Result dimension j is operand dimension ``perm[j]``; partitions move along. (C1) ``perm`` is a permutation of the
+    dimensions; (C2) no operand is partial.
     """
 
     name = "forge.transpose"
@@ -179,7 +184,10 @@ class ShapeOp(InferredOp):
 
 @irdl_op_definition
 class ReshapeOp(ShapeOp):
-    """Splits or merges dimensions, in row-major order. (C1) the number of elements stays."""
+    """Splits or merges dimensions, in row-major order.
+
+    (C1) the number of elements stays; (C2) a partitioned dimension is neither split nor merged; (C3) nothing is partial.
+    """
 
     name = "forge.reshape"
 
@@ -193,16 +201,21 @@ class ReshapeOp(ShapeOp):
 
 @irdl_op_definition
 class ExpandOp(ShapeOp):
-    """Repeats along dimensions of size 1. (C1) equal ranks; (C2) other dimensions keep their size."""
+    """Repeats along dimensions of size 1.
+
+    (C1) equal ranks; (C2) other dimensions keep their size; (C3) nothing is partial. Where the operand is replicated over
+    an axis, the result may be a partition by it of a dimension that grows.
+    """
 
     name = "forge.expand"
 
-    def __init__(self, operand: Operand, shape: Sequence[int]):
+    def __init__(self, operand: Operand, shape: Sequence[int], states: Sequence[State] = ()):
+        """``states`` asks for partitions of dimensions that grow."""
         value = SSAValue.get(operand)
-        super().__init__(operands=[value], result_types=[infer_expand(value.type, shape)])
+        super().__init__(operands=[value], result_types=[infer_expand(value.type, shape, states)])
 
     def infer(self) -> Attribute:
-        return infer_expand(self.operand.type, self.shape)
+        return infer_expand(self.operand.type, self.shape, states_of(self.result.type))
 
 
 @irdl_op_definition
@@ -210,7 +223,8 @@ class SliceOp(InferredOp):
     """A range of a dimension: ``%r = forge.slice %x along 1 from 0 to 64 step 2 : (tensor<8x64xf32>) ->
     tensor<8x32xf32>``.
 
-    (C1) the dimension exists; (C2) 0 <= start <= stop <= size and step >= 1.
+    (C1) the dimension exists; (C2) 0 <= start <= stop <= size and step >= 1; (C3) no axis partitions the dimension and
+    nothing is partial.
     """
 
     name = "forge.slice"
@@ -265,7 +279,8 @@ class ConcatOp(InferredOp):
     """Joins along a dimension: ``%r = forge.concat 1 %a, %b : (tensor<8x64xf32>, tensor<8x32xf32>) ->
     tensor<8x96xf32>``.
 
-    (C1) the dimension exists; (C2) element types and all other sizes are equal.
+    (C1) the dimension exists; (C2) element types and all other sizes are equal; (C3) so are the states; no axis partitions
+    the dimension and nothing is partial.
     """
 
     name = "forge.concat"

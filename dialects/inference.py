@@ -320,69 +320,133 @@ def infer_collect(type_: Attribute, axis: str) -> Attribute:
     return make_type((DYNAMIC_INDEX, *shape), element_type_of(type_), states)
 
 
-# Structure: tensors only
+# Structure: tensors, and tiles where the partitioned dimensions stay whole
+
+
+def _no_partial(op: str, type_: Attribute) -> tuple[State, ...]:
+    """The states of an operand whose elements are final; its shape is static."""
+    if DYNAMIC_INDEX in shape_of(shaped(type_)):
+        raise VerifyException(f"{op}: needs a static shape, not {type_}")
+    states = states_of(type_)
+    for state in states:
+        if isinstance(state, PartialAttr):
+            raise VerifyException(f"{op}: along @{state.axis_name} the operand is {state}; reduce it over the axis first")
+    return states
 
 
 def infer_transpose(type_: Attribute, perm: Sequence[int]) -> Shaped:
-    """Result dimension j is operand dimension ``perm[j]``."""
+    """Result dimension j is operand dimension ``perm[j]``; a partition moves with its dimension."""
     op = "forge.transpose"
-    shape = tensor_operand(op, type_).get_shape()
+    states, shape = _no_partial(op, type_), shape_of(type_)
     if sorted(perm) != list(range(len(shape))):
         raise VerifyException(f"{op}: {list(perm)} is no permutation of {len(shape)} dimensions")
-    return TensorType(element_type_of(type_), [shape[dim] for dim in perm])
+    moved = [PartitionAttr(s.axis_name, perm.index(s.dim)) if isinstance(s, PartitionAttr) else s for s in states]
+    return make_type([shape[dim] for dim in perm], element_type_of(type_), moved)
+
+
+def surviving_dims(source: Sequence[int], target: Sequence[int]) -> dict[int, int]:
+    """Result dimensions of a reshape that are operand dimensions unchanged, as result -> operand.
+
+    >>> surviving_dims((2, 32, 64), (2, 1, 4, 8, 64))
+    {0: 0, 4: 2}
+    """
+    result: dict[int, int] = {}
+    i = j = 0
+    before_i = before_j = 1
+    while i < len(source) and j < len(target):
+        if before_i == before_j and source[i] == target[j] and source[i] != 1:
+            result[j] = i
+        if before_i * source[i] <= before_j * target[j]:
+            before_i *= source[i]
+            i += 1
+            if before_i == before_j * target[j]:
+                before_j *= target[j]
+                j += 1
+        else:
+            before_j *= target[j]
+            j += 1
+    return result
 
 
 def infer_reshape(type_: Attribute, shape: Sequence[int]) -> Shaped:
-    """The same number of elements, in row-major order."""
+    """The same number of elements, in row-major order; a partitioned dimension is a dimension of the result too."""
     op = "forge.reshape"
-    source = tensor_operand(op, type_)
-    if prod(source.get_shape()) != prod(shape) or any(extent < 0 for extent in shape):
-        raise VerifyException(
-            f"{op}: {type_} has {prod(source.get_shape())} elements, shape {list(shape)} has {prod(shape)}"
-        )
-    return TensorType(source.element_type, shape)
+    states, source = _no_partial(op, type_), shape_of(type_)
+    if prod(source) != prod(shape) or any(extent < 0 for extent in shape):
+        raise VerifyException(f"{op}: {type_} has {prod(source)} elements, shape {list(shape)} has {prod(shape)}")
+    place = {old: new for new, old in surviving_dims(source, shape).items()}
+    moved: list[State] = []
+    for state in states:
+        if isinstance(state, PartitionAttr):
+            if state.dim not in place:
+                raise VerifyException(
+                    f"{op}: shape {list(shape)} splits or merges dimension {state.dim}, which is {state} ({type_})"
+                )
+            state = PartitionAttr(state.axis_name, place[state.dim])
+        moved.append(state)
+    return make_type(shape, element_type_of(type_), moved)
 
 
-def infer_expand(type_: Attribute, shape: Sequence[int]) -> Shaped:
-    """The same rank; dimensions of size 1 grow."""
+def infer_expand(type_: Attribute, shape: Sequence[int], wanted: Sequence[State] = ()) -> Shaped:
+    """The same rank; dimensions of size 1 grow.
+
+    Where the operand is replicated over an axis, the result may be a partition by it of a dimension that grows: each
+    coordinate then repeats its tile as far as its own part goes. ``wanted`` are the states asked for.
+    """
     op = "forge.expand"
-    source = tensor_operand(op, type_)
-    old = source.get_shape()
+    states, old = _no_partial(op, type_), shape_of(type_)
     if len(old) != len(shape):
         raise VerifyException(f"{op}: {type_} has rank {len(old)}, shape {list(shape)} has rank {len(shape)}")
     for dim, (before, after) in enumerate(zip(old, shape, strict=True)):
         if before not in (1, after) or after < 0:
             raise VerifyException(f"{op}: dimension {dim} of size {before} can't become {after}")
-    return TensorType(source.element_type, shape)
+    asked = {state.axis_name: state for state in wanted}
+    found: list[State] = []
+    for state in states:
+        other = asked.get(state.axis_name)
+        grows = isinstance(other, PartitionAttr) and other.dim < len(old) and old[other.dim] != shape[other.dim]
+        if isinstance(state, PartitionAttr) and old[state.dim] != shape[state.dim]:
+            raise VerifyException(f"{op}: dimension {state.dim} is {state} and can't grow ({type_})")
+        found.append(other if other is not None and grows and isinstance(state, ReplicateAttr) else state)
+    return make_type(shape, element_type_of(type_), found)
+
+
+def _unpartitioned(op: str, type_: Attribute, dim: int) -> tuple[State, ...]:
+    """The states of an operand that each coordinate holds whole along a dimension."""
+    check_dim(op, type_, dim)
+    states = _no_partial(op, type_)
+    if any(isinstance(state, PartitionAttr) and state.dim == dim for state in states):
+        raise VerifyException(f"{op}: dimension {dim} is partitioned ({type_})")
+    return states
 
 
 def infer_slice(type_: Attribute, dim: int, start: int, stop: int, step: int) -> Shaped:
-    """Elements start, start + step, … below stop."""
+    """Elements start, start + step, … below stop, along a dimension that no axis partitions."""
     op = "forge.slice"
-    source = tensor_operand(op, type_)
-    check_dim(op, type_, dim)
-    shape = list(source.get_shape())
+    states = _unpartitioned(op, type_, dim)
+    shape = list(shape_of(type_))
     if not (0 <= start <= stop <= shape[dim] and step >= 1):
         raise VerifyException(f"{op}: [{start}:{stop}:{step}] of dimension {dim} with {shape[dim]} elements")
     shape[dim] = len(range(start, stop, step))
-    return TensorType(source.element_type, shape)
+    return make_type(shape, element_type_of(type_), states)
 
 
 def infer_concat(types: Sequence[Attribute], dim: int) -> Shaped:
-    """Equal shapes apart from ``dim``, whose sizes add up."""
+    """Equal shapes apart from ``dim``, whose sizes add up and which no axis partitions; equal states."""
     op = "forge.concat"
     if not types:
         raise VerifyException(f"{op}: needs an operand")
-    tensors = [tensor_operand(op, type_) for type_ in types]
-    check_dim(op, types[0], dim)
+    states = [_unpartitioned(op, type_, dim) for type_ in types]
     element = _same_elements(op, types)
-    shapes = [tensor.get_shape() for tensor in tensors]
+    shapes = [shape_of(type_) for type_ in types]
     rest = {(*shape[:dim], *shape[dim + 1 :]) for shape in shapes}
     if len(rest) != 1 or len({len(shape) for shape in shapes}) != 1:
         raise VerifyException(f"{op}: operands differ outside dimension {dim} ({_listed(types)})")
+    if any(other != states[0] for other in states):
+        raise VerifyException(f"{op}: operands differ in their states ({_listed(types)})")
     shape = list(shapes[0])
     shape[dim] = sum(s[dim] for s in shapes)
-    return TensorType(element, shape)
+    return make_type(shape, element, states[0])
 
 
 def infer_pad(type_: Attribute, dim: int, low: int, high: int) -> Shaped:

@@ -1,6 +1,7 @@
 """The e-graph as IR and back, without loss.
 
-A class is an ``equivalence.class`` whose operands are its e-nodes; e-nodes take class results, so cycles are allowed. Classes carry what
+A class is an ``equivalence.class`` whose operands are its e-nodes; e-nodes take class results, so cycles are
+allowed. Classes carry what
 their types can't say as attributes: the dimension groups, and the storage types that the program gives to the value.
 
     tile.axis @k1 extent 2048 {group = 3}
@@ -16,7 +17,16 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, TensorType, TupleType, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    TupleType,
+    i64,
+)
 from xdsl.dialects.equivalence import ClassOp, GraphOp, YieldOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
@@ -66,7 +76,10 @@ class _Writer:
         for class_id, nodes in graph:
             top.extend(self._reducer(class_id, node) for node in nodes if node.op == "rolling")
         input_types = [TensorType(element_type(s), shape) for _, shape, s in graph.inputs]
-        results = [TensorType(element_type(e), graph.types[r].shape) for r, e in zip(graph.roots, graph.root_elements, strict=True)]
+        results = [
+            TensorType(element_type(e), graph.types[r].shape)
+            for r, e in zip(graph.roots, graph.root_elements, strict=True)
+        ]
         function = FuncOp("main", (input_types, results))
         for argument, (name, _, _) in zip(function.body.block.args, graph.inputs, strict=True):
             argument.name_hint = name
@@ -85,7 +98,12 @@ class _Writer:
 
     def _reducer(self, class_id: int, node: ENode) -> tile.ReducerOp:
         inputs = [self.types[c] for c in node.children]
-        return reducer_op(self.graph.reducers[str(node.attrs[0])], _use(node, class_id), self.graph.axes[int(node.attrs[1])].name, inputs)
+        return reducer_op(
+            self.graph.reducers[str(node.attrs[0])],
+            _use(node, class_id),
+            self.graph.axes[int(node.attrs[1])].name,
+            inputs,
+        )
 
     def _body(self, arguments: list[SSAValue]) -> Block:
         graph = self.graph
@@ -120,17 +138,24 @@ class _Writer:
             op.attributes["loc"] = StringAttr(self.graph.locations[class_id])
         op.result.name_hint = self.graph.names.get(class_id)
 
-    def _node(self, class_id: int, node: ENode, children: list[SSAValue], arguments: list[SSAValue]) -> Operation | SSAValue:
+    def _node(
+        self, class_id: int, node: ENode, children: list[SSAValue], arguments: list[SSAValue]
+    ) -> Operation | SSAValue:
         attrs: tuple[Any, ...] = node.attrs
         kind = self.graph.types[class_id]
-        axes = self.graph.axes
         match node.op:
             case "input":
-                argument = arguments[attrs[0]]
-                return argument if argument.type == self.types[class_id] else forge.CastOp(argument, element_type(kind.element))
+                argument = arguments[int(attrs[0])]
+                return (
+                    argument
+                    if argument.type == self.types[class_id]
+                    else forge.CastOp(argument, element_type(kind.element))
+                )
             case "const":
                 storage, shape, values = self.graph.constants[attrs[0]]
-                made = forge.ConstantOp(values[0] if len(values) == 1 else list(values), TensorType(element_type(kind.element), shape))
+                made = forge.ConstantOp(
+                    values[0] if len(values) == 1 else list(values), TensorType(element_type(kind.element), shape)
+                )
                 made.attributes["storage"] = StringAttr(storage)
                 return made
             case "iota":
@@ -148,18 +173,31 @@ class _Writer:
                 made.attributes["through"] = StringAttr(attrs[0])
                 return made
             case "rolling":
-                return tile.ReduceOp.rolling(_use(node, class_id), children, axes[attrs[1]].name, tuple(cast(TupleType, self.types[class_id]).types))
+                return tile.ReduceOp.rolling(
+                    _use(node, class_id),
+                    children,
+                    self._axis(node),
+                    tuple(cast(TupleType, self.types[class_id]).types),
+                )
             case "view":
-                name = axes[attrs[1]].name
-                return tile.ReplicateOp(children[0], name) if attrs[0] == REPLICATE else tile.PartitionOp(children[0], attrs[0], name)
+                name = self._axis(node)
+                return (
+                    tile.ReplicateOp(children[0], name)
+                    if attrs[0] == REPLICATE
+                    else tile.PartitionOp(children[0], attrs[0], name)
+                )
             case "combine":
-                return tile.CombineOp(children[0], attrs[0], axes[attrs[1]].name)
+                return tile.CombineOp(children[0], attrs[0], self._axis(node))
             case "preduce":
-                return tile.ReduceOp.over_parallel(attrs[0], children[0], axes[attrs[1]].name)
+                return tile.ReduceOp.over_parallel(attrs[0], children[0], self._axis(node))
             case _:
-                return self._structural(node, kind, children)
+                return self._structural(node, kind, children, self.types[class_id])
 
-    def _structural(self, node: ENode, kind: ClassType, children: list[SSAValue]) -> Operation:
+    def _axis(self, node: ENode) -> str:
+        """Name of the axis of a view, combine, or reduction over an axis: their second attribute."""
+        return self.graph.axes[int(node.attrs[1])].name
+
+    def _structural(self, node: ENode, kind: ClassType, children: list[SSAValue], type_: Attribute) -> Operation:
         attrs: tuple[Any, ...] = node.attrs
         match node.op:
             case "select":
@@ -179,7 +217,7 @@ class _Writer:
             case "reshape":
                 return forge.ReshapeOp(children[0], attrs)
             case "expand":
-                return forge.ExpandOp(children[0], attrs)
+                return forge.ExpandOp(children[0], attrs, tile.states_of(type_))
             case "slice":
                 return forge.SliceOp(children[0], *attrs)
             case "concat":
@@ -194,7 +232,8 @@ def _use(node: ENode, class_id: int) -> str:
 
 
 def to_module(graph: EGraph) -> ModuleOp:
-    """The e-graph as a module with one ``equivalence.graph``; every e-node is a typed op, so verifying the module checks the e-graph."""
+    """The e-graph as a module with one ``equivalence.graph``; every e-node is a typed op, so verifying the module
+    checks the e-graph."""
     return _Writer(graph).module()
 
 
@@ -203,7 +242,10 @@ class _Reader:
         functions = [op for op in module.body.ops if isinstance(op, FuncOp)]
         graphs = [op for f in functions for op in f.body.block.ops if isinstance(op, GraphOp)]
         if len(graphs) != 1:
-            raise EquiforgeError(f"expected one equivalence.graph in the module, found {len(graphs)}", hint="run convert-forge-to-egraph first")
+            raise EquiforgeError(
+                f"expected one equivalence.graph in the module, found {len(graphs)}",
+                hint="run convert-forge-to-egraph first",
+            )
         self.function, self.graph_op = functions[0], graphs[0]
         numerics = module.attributes.get("forge.numerics")
         self.graph = EGraph({}, {}, [], [], [], numerics=numerics.data if isinstance(numerics, StringAttr) else "real")
@@ -257,7 +299,13 @@ class _Reader:
     def _state(self, type_: Attribute) -> tuple[tuple[int, int], ...]:
         found: list[tuple[int, int]] = []
         for state in tile.states_of(type_):
-            dim = state.dim if isinstance(state, tile.PartitionAttr) else REPLICATE if isinstance(state, tile.ReplicateAttr) else PARTIAL
+            dim = (
+                state.dim
+                if isinstance(state, tile.PartitionAttr)
+                else REPLICATE
+                if isinstance(state, tile.ReplicateAttr)
+                else PARTIAL
+            )
             found.append((self.axis_numbers[state.axis_name], dim))
         return tuple(sorted(found))
 

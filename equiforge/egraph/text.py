@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable
 
+from equiforge.dialects.inference import surviving_dims
 from equiforge.dialects.op_table import ASSOCIATIVE, COMMUTATIVE
 from equiforge.egraph.graph import EGraph, ENode
 
@@ -102,26 +103,6 @@ def _permute(perm: Dims, ty: Dims) -> Dims:
     return (*(ty[p] for p in perm), *(ty[rank + p] for p in perm))
 
 
-def _survivors(source: Dims, target: Dims) -> dict[int, int]:
-    """Result dimensions of a reshape that are operand dimensions unchanged: result -> operand."""
-    result: dict[int, int] = {}
-    i = j = 0
-    before_i = before_j = 1
-    while i < len(source) and j < len(target):
-        if before_i == before_j and source[i] == target[j] and source[i] != 1:
-            result[j] = i
-        if before_i * source[i] <= before_j * target[j]:
-            before_i *= source[i]
-            i += 1
-            if before_i == before_j * target[j]:
-                before_j *= target[j]
-                j += 1
-        else:
-            before_j *= target[j]
-            j += 1
-    return result
-
-
 def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
     """Types of the program closed under broadcasting and the given permutations, up to a limit."""
     types: set[Dims] = {(*t.shape, *t.groups) for t in graph.types.values()}
@@ -137,7 +118,8 @@ def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
 
 
 def program_text(graph: EGraph) -> str:
-    """The egglog program that declares ``graph``: terms ``$c<class>``, their types and states, storable classes and tables."""
+    """The egglog program that declares ``graph``: terms ``$c<class>``, their types and states, storable classes and
+    tables."""
     lines: list[str] = []
     order = _definition_order(graph)
     for class_id, node in order:
@@ -204,7 +186,7 @@ def _reshape_table(graph: EGraph) -> list[str]:
         size = _product(shape)
         for target in sorted(targets):
             if _product(target) == size:
-                for j, i in _survivors(shape, target).items():
+                for j, i in surviving_dims(shape, target).items():
                     lines.append(f"(set (survives {_vec((*shape, *groups))} {_vec(target)} {j}) {i})")
     return lines
 

@@ -1,6 +1,7 @@
 """The meaning of each forge op on families of arrays.
 
-Pointwise ops act on the tile at each coordinate; the type system keeps structural ops to tensors, which have one tile.
+Pointwise ops act on the tile at each coordinate, and so do structural ops: the type system sees to it that what an axis
+partitions stays whole.
 """
 
 from __future__ import annotations
@@ -91,6 +92,11 @@ def _(interpreter: Interpreter, op: forge.ReduceOp, operands: list[Value]) -> Va
     return family(operands[0]).map(lambda _, tile: numeric.reduce(op.reducer, tile, op.dim))
 
 
+def _local_shape(interpreter: Interpreter, op: Operation, operand: Value, at: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of the tile that the result has at a coordinate of its operand."""
+    return interpreter.tiling.local_shape(op.results[0].type, family(operand).named(at))
+
+
 @meaning(forge.TransposeOp)
 def _(interpreter: Interpreter, op: forge.TransposeOp, operands: list[Value]) -> Value:
     return family(operands[0]).map(lambda _, tile: np.transpose(tile, op.perm))
@@ -98,12 +104,14 @@ def _(interpreter: Interpreter, op: forge.TransposeOp, operands: list[Value]) ->
 
 @meaning(forge.ReshapeOp)
 def _(interpreter: Interpreter, op: forge.ReshapeOp, operands: list[Value]) -> Value:
-    return family(operands[0]).map(lambda _, tile: tile.reshape(op.shape))
+    return family(operands[0]).map(lambda at, tile: tile.reshape(_local_shape(interpreter, op, operands[0], at)))
 
 
 @meaning(forge.ExpandOp)
 def _(interpreter: Interpreter, op: forge.ExpandOp, operands: list[Value]) -> Value:
-    return family(operands[0]).map(lambda _, tile: np.broadcast_to(tile, op.shape))
+    return family(operands[0]).map(
+        lambda at, tile: np.broadcast_to(tile, _local_shape(interpreter, op, operands[0], at))
+    )
 
 
 @meaning(forge.SliceOp)
