@@ -50,7 +50,7 @@ def run_optimize(spec: str, request: Request) -> None:
     if request.stop_after is not None:
         check_choice("stage", request.stop_after, STAGES)
 
-    errors = Console(stderr=True)
+    errors = output_console(stderr=True)
     # Whoever asks for IR or JSON on stdout pipes it on: people read the rest on stderr then.
     console = errors if request.print_ir or request.json_file == "-" else output_console()
 

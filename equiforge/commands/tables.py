@@ -26,10 +26,10 @@ def microseconds(us: float | None) -> str:
     return "–" if us is None else f"{us:.3g}" if us < 1000 else f"{us:.0f}"
 
 
-def output_console() -> Console:
-    """Standard output; where it is no terminal, wide enough that no table is cut."""
-    console = Console()
-    return console if console.is_terminal else Console(width=140)
+def output_console(stderr: bool = False) -> Console:
+    """Standard output or error; where it is no terminal, wide enough that no table is cut."""
+    console = Console(stderr=stderr)
+    return console if console.is_terminal else Console(stderr=stderr, width=140)
 
 
 def candidates_table(result: Result, title: str) -> Table:
