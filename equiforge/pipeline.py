@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -31,7 +31,8 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class Options:
-    """What an optimization is asked for. ``top`` candidates are emitted, compiled and, with ``validate``, executed at reduced extents."""
+    """What an optimization is asked for. ``top`` candidates are emitted, compiled and, with ``validate``, executed
+    at reduced extents."""
 
     target: str = "h200"
     top: int = 8
@@ -107,6 +108,10 @@ class Result:
         }
 
 
+def _no_progress(_stage: str, _fraction: float) -> None:
+    """For callers that don't watch."""
+
+
 class _Run:
     """One optimization: the stages in order, with their times."""
 
@@ -115,12 +120,12 @@ class _Run:
 
         self.program = program
         self.options = options
-        self.progress = progress or (lambda stage, fraction: None)
+        self.progress: Progress = progress or _no_progress
         self.target = load_target(options.target)
         self.result = Result(program.name, options.target)
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
+    def stage(self, name: str) -> Generator[None]:
         self.progress(name, 0.0)
         start = time.perf_counter()
         yield
@@ -174,7 +179,9 @@ class _Run:
         from equiforge.search.cost import limit_us
         from equiforge.search.extract import ExtractOptions, extract
 
-        found = extract(graph, ExtractOptions(target=self.options.target, max_seconds=min(self.options.max_seconds, 20.0)))
+        found = extract(
+            graph, ExtractOptions(target=self.options.target, max_seconds=min(self.options.max_seconds, 20.0))
+        )
         self.result.extraction_stats = asdict(found.stats)
         self.result.limit_us = limit_us(graph, self.target)
         return found
@@ -223,7 +230,7 @@ class _Run:
         )
 
     @contextmanager
-    def _timed(self, name: str) -> Iterator[None]:
+    def _timed(self, name: str) -> Generator[None]:
         start = time.perf_counter()
         try:
             yield
@@ -261,12 +268,16 @@ class _Run:
 
         for kernel in compile_offline(row.source, self.options.target):
             if not kernel.fits:
-                raise CodegenError(f"kernel {kernel.name} needs {kernel.shared} bytes of shared memory, more than a block of {kernel.target} has")
+                raise CodegenError(
+                    f"kernel {kernel.name} needs {kernel.shared} bytes of shared memory; {kernel.target} has fewer"
+                )
 
     def _choose_best(self) -> None:
         """The accepted candidate with the least estimate; it is written out, and it is what stop stages show."""
         accepted = [r for r in self.result.candidates if r.rejected is None and r.source]
-        best = min(accepted, key=lambda r: (r.estimate_us if math.isfinite(r.estimate_us) else math.inf, r.id), default=None)
+        best = min(
+            accepted, key=lambda r: (r.estimate_us if math.isfinite(r.estimate_us) else math.inf, r.id), default=None
+        )
         self.result.best = best
         if best is None:
             return

@@ -2,7 +2,8 @@
 
     equiforge-opt -p 'convert-forge-to-egraph,saturate,extract{target=a100 candidate=1}' attention.mlir
 
-The candidates stand in the order of their estimated time on the target; the function's ``tile.store`` ops are its kernels. ``statistics`` lists
+The candidates stand in the order of their estimated time on the target; the function's ``tile.store`` ops are its
+kernels. ``statistics`` lists
 all candidates on standard error.
 """
 
@@ -51,8 +52,15 @@ class ExtractPass(ModulePass):
         chosen = [c for c in found.candidates if self.kernels in (0, c.launches)]
         if self.statistics:
             for position, item in enumerate(chosen):
-                print(f"// {position:3}: {item.launches} kernels, {item.bytes} B, {item.flops} flop, {item.estimate_us:.2f} us {item.signature}", file=sys.stderr)
+                print(
+                    f"// {position:3}: {item.launches} kernels, {item.bytes} B, "
+                    f"{item.flops} flop, {item.estimate_us:.2f} us {item.signature}",
+                    file=sys.stderr,
+                )
             print(f"// {found.stats}", file=sys.stderr)
         if self.candidate >= len(chosen):
-            raise EquiforgeError(f"there is no candidate {self.candidate}: extraction found {len(chosen)}", hint="extract{statistics=true} lists them")
+            raise EquiforgeError(
+                f"there is no candidate {self.candidate}: extraction found {len(chosen)}",
+                hint="extract{statistics=true} lists them",
+            )
         replace_body(op, to_tile(graph, chosen[self.candidate]))

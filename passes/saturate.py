@@ -45,7 +45,10 @@ class SaturatePass(ModulePass):
         options = SaturationOptions(self.max_nodes, self.max_rounds, float(self.max_seconds), self.without, self.rules)
         graph, stats, repairs = saturate(from_module(op), options)
         if self.statistics:
-            print(f"// {stats.nodes} e-nodes, {stats.classes} e-classes, {stats.rounds} rounds: {stats.stop}", file=sys.stderr)
+            print(
+                f"// {stats.nodes} e-nodes, {stats.classes} e-classes, {stats.rounds} rounds: {stats.stop}",
+                file=sys.stderr,
+            )
             for rule, count in sorted(stats.matches.items(), key=lambda item: (-item[1], item[0])):
                 if count:
                     print(f"// {count:7} matches of {rule}", file=sys.stderr)

@@ -1,7 +1,9 @@
 """forge functions as initial e-graphs: one class an op, axes from dimension groups.
 
-In real arithmetic, casts between float types are transparent: the class of ``forge.cast`` is its operand's, and the class remembers the
-widest and narrowest storage type that the program gives to the value. In strict arithmetic a cast is a rounding step and stays.
+In real arithmetic, casts between float types are transparent: the class of ``forge.cast`` is its operand's, and the
+class remembers the
+widest and narrowest storage type that the program gives to the value. In strict arithmetic a cast is a rounding step
+and stays.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class _Encoder:
 
     def _values(self) -> list[SSAValue]:
         block = self.function.body.block
-        return [v for v in (*block.args, *(r for op in block.ops for r in op.results)) if isinstance(v.type, TensorType)]
+        return [
+            v for v in (*block.args, *(r for op in block.ops for r in op.results)) if isinstance(v.type, TensorType)
+        ]
 
     @staticmethod
     def _tensor(value: SSAValue) -> TensorType[Any]:
@@ -60,7 +64,9 @@ class _Encoder:
     def _type(self, value: SSAValue) -> ClassType:
         kind = self._tensor(value)
         storage = element_name(kind.element_type)
-        return ClassType(tuple(kind.get_shape()), (), self.groups.dims(value), self._computed_element(storage), storage, storage)
+        return ClassType(
+            tuple(kind.get_shape()), (), self.groups.dims(value), self._computed_element(storage), storage, storage
+        )
 
     def encode(self) -> EGraph:
         block = self.function.body.block
@@ -100,7 +106,8 @@ class _Encoder:
         return source == target or (self.graph.numerics == "real" and source in _WIDTH and target in _WIDTH)
 
     def _note_cast(self, class_id: int, op: Operation) -> None:
-        """A widening cast is exact and changes nothing. A narrowing one is where the program rounds: the wide value is one of the
+        """A widening cast is exact and changes nothing. A narrowing one is where the program rounds: the wide value
+        is one of the
         program's own only if something else uses it too."""
         source, target = (element_name(self._tensor(v).element_type) for v in (op.operands[0], op.results[0]))
         if _WIDTH.get(target, 0) >= _WIDTH.get(source, 0):
@@ -108,8 +115,12 @@ class _Encoder:
         self._note_storage(class_id, target)
         kind = self.graph.types[class_id]
         users = [use.operation for use in op.operands[0].uses]
-        if kind.wide == source and all(u.name == "forge.cast" and u.results[0].type == op.results[0].type for u in users):
-            self.graph.types[class_id] = ClassType(kind.shape, kind.state, kind.groups, kind.element, kind.narrow, kind.narrow)
+        if kind.wide == source and all(
+            u.name == "forge.cast" and u.results[0].type == op.results[0].type for u in users
+        ):
+            self.graph.types[class_id] = ClassType(
+                kind.shape, kind.state, kind.groups, kind.element, kind.narrow, kind.narrow
+            )
 
     def _note_storage(self, class_id: int, storage: str) -> None:
         """The program also holds the value of a computed class in another float type."""
@@ -146,7 +157,8 @@ class _Encoder:
         return class_id
 
     def _rounded(self, class_id: int, kind: ClassType) -> int:
-        """As written, an op on a half type rounds its result: arithmetic inside kernels is wider, so the step is explicit."""
+        """As written, an op on a half type rounds its result: arithmetic inside kernels is wider, so the step is
+        explicit."""
         if kind.wide not in _HALF:
             return class_id
         return self.builder.add(ENode("cast", (kind.wide,), (class_id,)), kind)
@@ -169,7 +181,8 @@ class _Encoder:
             return ENode("binary", ("int.div" if integer else name,), children)
         attrs = ATTRIBUTES.get(name)
         if attrs is None or name == "concat":
-            # Kernels can't yet join tiles that they compute; the rules on concat serve e-graphs that are written by hand.
+            # Kernels can't yet join tiles that they compute; the rules on concat serve e-graphs that are written by
+            # hand.
             return None
         if name == "iota":
             self.serial += 1
@@ -234,7 +247,8 @@ ATTRIBUTES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
 def encode(module: ModuleOp, whole_extent: int = WHOLE_EXTENT) -> EGraph:
     """The initial e-graph of the one function of a forge module.
 
-    Reduced dimensions of at most ``whole_extent`` elements get no axis. Raises UnsupportedOpError, with the user's source line, for ops that the
+    Reduced dimensions of at most ``whole_extent`` elements get no axis. Raises UnsupportedOpError, with the user's
+    source line, for ops that the
     rules have no form for.
     """
     return _Encoder(module, whole_extent).encode()

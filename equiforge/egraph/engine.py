@@ -1,7 +1,9 @@
 """Equality saturation: an e-graph goes into egglog, the rule files run under limits, the result comes out in bulk.
 
-egglog has no limits of its own and can't be interrupted inside an iteration, so the engine runs one iteration at a time and looks
-at the sizes in between; the watchdog for an iteration that does not return is the caller's (:mod:`equiforge.egraph.worker`).
+egglog has no limits of its own and can't be interrupted inside an iteration, so the engine runs one iteration at a
+time and looks
+at the sizes in between; the watchdog for an iteration that does not return is the caller's
+(:mod:`equiforge.egraph.worker`).
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from importlib import resources
 from typing import Any
 
 from equiforge.egraph.graph import EGraph
-from equiforge.egraph.text import program_text
 from equiforge.egraph.readout import read_out
+from equiforge.egraph.text import program_text
 
 RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure")
 _SNAPSHOT_SECONDS = 5.0
@@ -117,7 +119,11 @@ class Engine:
         for command in commands:
             rule = getattr(command, "rule", None)
             ruleset = getattr(rule, "ruleset", "")
-            if rule is not None and ruleset != "analysis" and not self.options.runs(rule.name, ruleset.removesuffix("-ac")):
+            if (
+                rule is not None
+                and ruleset != "analysis"
+                and not self.options.runs(rule.name, ruleset.removesuffix("-ac"))
+            ):
                 continue
             kept.append(command)
         return kept
@@ -132,7 +138,9 @@ class Engine:
             self.stats.matches[rule] = self.stats.matches.get(rule, 0) + count
         for part in (report.search_and_apply_time_per_ruleset, report.merge_time_per_ruleset):
             for ruleset, spent in part.items():
-                self.stats.ruleset_seconds[ruleset] = self.stats.ruleset_seconds.get(ruleset, 0.0) + spent.total_seconds()
+                self.stats.ruleset_seconds[ruleset] = (
+                    self.stats.ruleset_seconds.get(ruleset, 0.0) + spent.total_seconds()
+                )
         return bool(report.updated)
 
     def _node_count(self) -> int:
@@ -178,7 +186,8 @@ class Engine:
             self._last_snapshot = time.perf_counter()
 
     def saturate(self) -> EGraph:
-        """Run all phases and read the result out: algebra at tensor level first, then tiles (tiling never enables algebra)."""
+        """Run all phases and read the result out: algebra at tensor level first, then tiles (tiling never enables
+        algebra)."""
         if self.graph.numerics == "real":
             self._phase("(seq (run algebra) (run structure))", "algebra-ac")
         self._phase("(seq (run refinement) (run propagation) (run structure))")

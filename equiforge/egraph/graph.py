@@ -62,10 +62,13 @@ class ClassType:
     """Type of every e-node of a class.
 
     ``shape`` is the logical shape; ``state`` maps an axis number to the dimension it partitions, to ``REPLICATE`` or to
-    ``PARTIAL``; ``groups`` gives the dimension group of each dimension (-1 for size 1); ``element`` is the element type at which the
+    ``PARTIAL``; ``groups`` gives the dimension group of each dimension (-1 for size 1); ``element`` is the element
+    type at which the
     class is computed (``f32`` for every float in programs without f64, else ``i1``, ``i32``, ``i64`` …);
-    ``wide`` and ``narrow`` are the widest and narrowest storage type that the original program gives to this value (``None`` if the
-    value does not occur there): a stored value is written as ``wide``, a matrix-product operand may be narrowed to ``narrow``.
+    ``wide`` and ``narrow`` are the widest and narrowest storage type that the original program gives to this value
+    (``None`` if the
+    value does not occur there): a stored value is written as ``wide``, a matrix-product operand may be narrowed to
+    ``narrow``.
     """
 
     shape: tuple[int, ...]
@@ -85,7 +88,8 @@ class ClassType:
 class Reducer:
     """A derived reducer: the loop body of a rolling reduction, elementwise in the tile.
 
-    The first field is the producer (``producer`` of its input 0 reduced over tile dimension ``dim``); each consumer has a contribution
+    The first field is the producer (``producer`` of its input 0 reduced over tile dimension ``dim``); each consumer
+    has a contribution
     and a repair. ``consumers`` holds, for each further field, a :class:`Consumer`.
     """
 
@@ -100,10 +104,14 @@ class Reducer:
 class Consumer:
     """One consumer field of a rolling reduction.
 
-    ``kind`` is ``reduce`` (``reducer`` over ``dim`` of the contribution), or ``tilematmul`` with the contribution as operand
-    ``operand`` (0 or 1) and input ``other`` as the other operand. ``contribution`` is an elementwise expression tree over
-    ``("input", i)``, ``("const", value)``, ``("state",)`` (the producer's value) and ``(op, attrs, args…)``; ``repair`` is the factor or summand
-    as a tree over ``("old",)`` and ``("new",)`` with ``mode`` ``mul`` or ``add``. ``at_identity`` is what the unfused program computes for a row whose producer
+    ``kind`` is ``reduce`` (``reducer`` over ``dim`` of the contribution), or ``tilematmul`` with the contribution as
+    operand
+    ``operand`` (0 or 1) and input ``other`` as the other operand. ``contribution`` is an elementwise expression tree
+    over
+    ``("input", i)``, ``("const", value)``, ``("state",)`` (the producer's value) and ``(op, attrs, args…)``;
+    ``repair`` is the factor or summand
+    as a tree over ``("old",)`` and ``("new",)`` with ``mode`` ``mul`` or ``add``. ``at_identity`` is what the
+    unfused program computes for a row whose producer
     stays at its identity (``nan`` for softmax).
     """
 
@@ -122,8 +130,10 @@ class Consumer:
 class EGraph:
     """A saturated (or limited) e-graph: the input of extraction.
 
-    ``nodes[c]`` are the e-nodes of class ``c``, ``types[c]`` its type, ``roots`` the classes of the function results in order.
-    ``inputs`` are ``(name, shape, storage element)`` of the arguments; ``constants[key]`` is ``(element, shape, values)`` where ``values`` is a
+    ``nodes[c]`` are the e-nodes of class ``c``, ``types[c]`` its type, ``roots`` the classes of the function results
+    in order.
+    ``inputs`` are ``(name, shape, storage element)`` of the arguments; ``constants[key]`` is ``(element, shape,
+    values)`` where ``values`` is a
     flat tuple (one entry for a splat).
     """
 

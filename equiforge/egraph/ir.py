@@ -266,7 +266,7 @@ class _Reader:
             kind = cast("TensorType[Any]", argument.type)
             self.graph.inputs.append((name, tuple(kind.get_shape()), str(kind.element_type)))
         classes = [op for op in self.graph_op.body.block.ops if isinstance(op, ClassOp)]
-        self.numbers = {op.result: i for i, op in enumerate(classes)}
+        self.numbers: dict[SSAValue, int] = {op.result: i for i, op in enumerate(classes)}
         for number, op in enumerate(classes):
             self.graph.types[number] = self._class_type(op)
             self.graph.nodes[number] = [self._node(v) for v in op.operands]

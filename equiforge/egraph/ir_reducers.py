@@ -1,4 +1,5 @@
-"""Derived reducers in the textual e-graph: one typed ``tile.reducer`` a use, with the untyped definition as an attribute."""
+"""Derived reducers in the textual e-graph: one typed ``tile.reducer`` a use, with the untyped definition as an
+attribute."""
 
 from __future__ import annotations
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Attribute, BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, bf16, f16, f32, f64
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    bf16,
+    f16,
+    f32,
+    f64,
+)
+from xdsl.ir import Attribute
 
 from equiforge.dialects import tile
 from equiforge.egraph.graph import PARTIAL, REPLICATE, EGraph
 
-_FLOATS: dict[str, BFloat16Type | Float16Type | Float32Type | Float64Type] = {"bf16": bf16, "f16": f16, "f32": f32, "f64": f64}
+_FLOATS: dict[str, BFloat16Type | Float16Type | Float32Type | Float64Type] = {
+    "bf16": bf16,
+    "f16": f16,
+    "f32": f32,
+    "f64": f64,
+}
 
 
 def element_type(name: str) -> Attribute:
@@ -42,7 +58,7 @@ def partial_reducers(graph: EGraph) -> dict[int, str]:
 def type_of_class(graph: EGraph, class_id: int, partial: dict[int, str]) -> Attribute:
     """The tensor or view type of a class that is no tuple."""
     kind = graph.types[class_id]
-    states: list[tile.StateAttr] = []
+    states: list[tile.State] = []
     for axis, dim in kind.state:
         name = graph.axes[axis].name
         if dim == PARTIAL:

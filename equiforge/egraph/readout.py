@@ -26,7 +26,8 @@ CONSTRUCTORS: dict[str, tuple[str, str]] = {
     "View": ("view", "iic"),
     "Combine": ("combine", "iic"),
 }
-"""egglog constructor -> operator and the kinds of its arguments: integer, string, vector (spliced into attrs), class."""
+"""egglog constructor -> operator and the kinds of its arguments: integer, string, vector (spliced into attrs),
+class."""
 
 
 class _Values:
@@ -192,7 +193,19 @@ def _set_elements(graph: EGraph, initial: EGraph) -> None:
         graph.types[class_id] = ClassType(kind.shape, kind.state, kind.groups, element.get(class_id, float_element))
 
 
-_WIDTH = {"i1": 0, "i8": 1, "f8E4M3FN": 1, "f8E5M2": 1, "bf16": 2, "f16": 3, "i16": 3, "f32": 4, "i32": 4, "f64": 5, "i64": 5}
+_WIDTH = {
+    "i1": 0,
+    "i8": 1,
+    "f8E4M3FN": 1,
+    "f8E5M2": 1,
+    "bf16": 2,
+    "f16": 3,
+    "i16": 3,
+    "f32": 4,
+    "i32": 4,
+    "f64": 5,
+    "i64": 5,
+}
 
 
 def _set_storage(graph: EGraph, original: list[tuple[int, ClassType]]) -> None:

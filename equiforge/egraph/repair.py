@@ -1,6 +1,7 @@
 """Repair fusion: reductions over one axis that depend on one another become one rolling reduction (design 03, Fusion).
 
-For each producer s = PRed(ρP, p, Red(ρP, d, X)), in each parallel state, the consumers PRed(ρC, p, g) over the same axis are sought whose
+For each producer s = PRed(ρP, p, Red(ρP, d, X)), in each parallel state, the consumers PRed(ρC, p, g) over the same
+axis are sought whose
 contribution g can be written with R(p, s) as a leaf. Where :mod:`equiforge.egraph.symbolic` finds a repair, a rolling
 reduction over the loop's inputs is added, and its fields join the classes of the producer and of the consumers.
 """
@@ -67,10 +68,15 @@ class _Fuser:
                     work.append(parent)
 
     def producers(self) -> Iterator[tuple[int, str, int, int, int]]:
-        """(class, reducer, axis, dimension, input class) of every reduction over an axis that something else looks at."""
+        """(class, reducer, axis, dimension, input class) of every reduction over an axis that something else looks
+        at."""
         for class_id, nodes in list(self.graph):
             for node in nodes:
-                if node.op != "preduce" or node.attrs[0] not in _REDUCERS or (class_id, int(node.attrs[1])) not in self.replicated:
+                if (
+                    node.op != "preduce"
+                    or node.attrs[0] not in _REDUCERS
+                    or (class_id, int(node.attrs[1])) not in self.replicated
+                ):
                     continue
                 for inner in self.graph.nodes[node.children[0]]:
                     if inner.op == "reduce" and inner.attrs[0] == node.attrs[0]:
@@ -90,7 +96,9 @@ class _Fuser:
             frontier = following
         return found
 
-    def forms(self, class_id: int, leaf: int, depths: dict[int, int], inputs: list[int]) -> Iterator[tuple[Tree, list[int]]]:
+    def forms(
+        self, class_id: int, leaf: int, depths: dict[int, int], inputs: list[int]
+    ) -> Iterator[tuple[Tree, list[int]]]:
         """Pointwise trees of a class with ``("state",)`` for ``leaf`` and inputs for what does not reach it."""
         if class_id == leaf:
             yield ("state",), inputs
@@ -100,7 +108,7 @@ class _Fuser:
             yield self._leaf(class_id, inputs)
             return
         for node in self.graph.nodes[class_id]:
-            if node.op not in _POINTWISE or min((depths.get(c, depth) for c in node.children)) >= depth:
+            if node.op not in _POINTWISE or min(depths.get(c, depth) for c in node.children) >= depth:
                 continue
             for arguments, used in self._arguments(node.children, leaf, depths, inputs, depth):
                 yield (node.op, node.attrs, *arguments), used
@@ -127,7 +135,9 @@ class _Fuser:
     def _depends_on_loop(self, class_id: int, axis: int) -> bool:
         """True if the class replicates what another loop over the axis yields: that loop would have to run before."""
         return any(
-            node.op == "view" and node.attrs == (REPLICATE, axis) and any(n.op == "preduce" and n.attrs[1] == axis for n in self.graph.nodes[node.children[0]])
+            node.op == "view"
+            and node.attrs == (REPLICATE, axis)
+            and any(n.op == "preduce" and n.attrs[1] == axis for n in self.graph.nodes[node.children[0]])
             for node in self.graph.nodes[class_id]
         )
 
@@ -145,13 +155,24 @@ class _Fuser:
                         continue
                     if {a for a, _ in self.graph.types[owner].state} != axes:
                         continue
-                    found = self._repair(producer, reducer, axis, source, contribution, node, str(outer.attrs[0]), owner, depths)
+                    found = self._repair(
+                        producer, reducer, axis, source, contribution, node, str(outer.attrs[0]), owner, depths
+                    )
                     if found is not None:
                         seen.add(owner)
                         yield found
 
     def _repair(
-        self, producer: int, reducer: str, axis: int, source: int, contribution: int, node: ENode, consumer: str, owner: int, depths: dict[int, int]
+        self,
+        producer: int,
+        reducer: str,
+        axis: int,
+        source: int,
+        contribution: int,
+        node: ENode,
+        consumer: str,
+        owner: int,
+        depths: dict[int, int],
     ) -> _Found | None:
         leaf = self.replicated[producer, axis]
         shape = self.graph.types[producer].shape
@@ -180,7 +201,12 @@ class _Fuser:
                 other = len(inputs)
                 inputs = [*inputs, node.children[1 - operand]]
             at_identity = value_at_identity(tree, reducer, 0)
-            return _Found(owner, Consumer(kind, consumer, reduced, operand, other, tree, repair.tree, repair.mode, at_identity), inputs, repair.certificate)
+            return _Found(
+                owner,
+                Consumer(kind, consumer, reduced, operand, other, tree, repair.tree, repair.mode, at_identity),
+                inputs,
+                repair.certificate,
+            )
         return None
 
     def add(self, producer: int, reducer: str, axis: int, dim: int, source: int, group: tuple[_Found, ...]) -> None:
@@ -192,9 +218,13 @@ class _Fuser:
             c = found.consumer
             tree = _renumber(c.contribution, moved)
             other = moved[c.other] if c.other >= 0 else -1
-            consumers.append(Consumer(c.kind, c.reducer, c.dim, c.operand, other, tree, c.repair, c.mode, c.at_identity))
+            consumers.append(
+                Consumer(c.kind, c.reducer, c.dim, c.operand, other, tree, c.repair, c.mode, c.at_identity)
+            )
         reducer_value = Reducer("", reducer, dim, tuple(consumers), "; ".join(f.certificate for f in group))
-        name = next((n for n, r in self.graph.reducers.items() if _same(r, reducer_value)), f"rolling{len(self.graph.reducers)}")
+        name = next(
+            (n for n, r in self.graph.reducers.items() if _same(r, reducer_value)), f"rolling{len(self.graph.reducers)}"
+        )
         self.graph.reducers.setdefault(name, Reducer(name, reducer, dim, tuple(consumers), reducer_value.certificate))
         node = ENode("rolling", (name, axis), tuple(inputs))
         owners = [producer, *(f.class_id for f in group)]
@@ -218,12 +248,15 @@ class _Fuser:
 def _leaves(tree: Tree) -> set[Tree]:
     if tree[0] in ("input", "state", "const"):
         return {tree}
-    return set().union(*(_leaves(arg) for arg in tree[2:]))
+    found: set[Tree] = set()
+    for argument in tree[2:]:
+        found |= _leaves(argument)
+    return found
 
 
 def _renumber(tree: Tree, moved: list[int]) -> Tree:
     if tree[0] == "input":
-        return ("input", moved[tree[1]])
+        return ("input", moved[int(tree[1])])
     if tree[0] in ("state", "const"):
         return tree
     return (tree[0], tree[1], *(_renumber(arg, moved) for arg in tree[2:]))
@@ -235,7 +268,8 @@ def _same(a: Reducer, b: Reducer) -> bool:
 
 
 def _groups(found: list[_Found]) -> Iterator[tuple[_Found, ...]]:
-    """Subsets of consumers that get a rolling reduction of their own: all for up to three, else each one and all together."""
+    """Subsets of consumers that get a rolling reduction of their own: all for up to three, else each one and all
+    together."""
     if len(found) <= 3:
         for size in range(1, len(found) + 1):
             yield from itertools.combinations(found, size)
@@ -248,7 +282,10 @@ def fuse_dependent_reductions(graph: EGraph) -> RepairReport:
     """Add every rolling reduction that repair synthesis finds; ``graph`` is changed in place."""
     fuser = _Fuser(graph)
     for producer, reducer, axis, dim, source in list(fuser.producers()):
-        found = sorted(fuser.consumers(producer, reducer, axis, source), key=lambda f: (f.consumer.kind, repr(f.consumer.contribution), f.class_id))
+        found = sorted(
+            fuser.consumers(producer, reducer, axis, source),
+            key=lambda f: (f.consumer.kind, repr(f.consumer.contribution), f.class_id),
+        )
         for group in _groups(found):
             fuser.add(producer, reducer, axis, dim, source, group)
     return fuser.report

@@ -14,7 +14,8 @@ from equiforge.errors import EquiforgeError
 __all__ = ["RepairReport", "SaturationOptions", "SaturationStats", "check_rule_names", "prestart", "saturate"]
 
 _ISOLATE_ABOVE = 400
-"""Initial graphs of more classes than this are saturated in a child process: smaller ones finish long before any limit."""
+"""Initial graphs of more classes than this are saturated in a child process: smaller ones finish long before any
+limit."""
 _waiting: list[SaturationProcess] = []
 
 
@@ -24,10 +25,13 @@ def prestart() -> None:
         _waiting.append(SaturationProcess())
 
 
-def saturate(graph: EGraph, options: SaturationOptions, isolate: bool | None = None) -> tuple[EGraph, SaturationStats, RepairReport]:
+def saturate(
+    graph: EGraph, options: SaturationOptions, isolate: bool | None = None
+) -> tuple[EGraph, SaturationStats, RepairReport]:
     """Apply the rules to a fixpoint or a limit, and fuse dependent reductions.
 
-    ``isolate`` runs it in a child process under a watchdog and a memory limit; by default that is done for large graphs and whenever a
+    ``isolate`` runs it in a child process under a watchdog and a memory limit; by default that is done for large
+    graphs and whenever a
     process was prestarted.
     """
     if isolate is None:
@@ -44,4 +48,7 @@ def check_rule_names(names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
-            raise EquiforgeError(f"no rule or family of rules is called {name}", hint=f"did you mean {close[0]}?" if close else f"families: {', '.join(FAMILIES)}")
+            raise EquiforgeError(
+                f"no rule or family of rules is called {name}",
+                hint=f"did you mean {close[0]}?" if close else f"families: {', '.join(FAMILIES)}",
+            )

@@ -1,31 +1,38 @@
 """Repair synthesis with SymPy.
 
-A consumer accumulates contributions g(x, s) that depend on the final value s of a producer. While the producer still runs, the
+A consumer accumulates contributions g(x, s) that depend on the final value s of a producer. While the producer still
+runs, the
 consumer holds ρC of g(x, s) for the s so far; a *repair* h with
 
     h(g(x, s), s, s') = g(x, s')            the contribution follows the producer
     h(ρC(a, b), s, s') = ρC(h(a), h(b))     and distributes over the consumer's reduction
 
-brings it to the new s'. Two families are solved for: a factor g(x, s')/g(x, s), and a summand g(x, s') - g(x, s), that don't depend on x.
+brings it to the new s'. Two families are solved for: a factor g(x, s')/g(x, s), and a summand g(x, s') - g(x, s),
+that don't depend on x.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-Tree = tuple[Any, ...]
-"""``("input", i)``, ``("state",)``, ``("old",)``, ``("new",)``, ``("const", value)`` or ``(op, attrs, *arguments)``."""
+from equiforge.egraph.contributions import IDENTITY, Tree, evaluate
 
-IDENTITY = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
+__all__ = ["Refusal", "Repair", "Tree", "synthesize", "value_at_identity"]
+
+
+def _sympy() -> Any:
+    """SymPy, loaded when a repair is first looked for; it comes without types."""
+    return importlib.import_module("sympy")
 
 
 @dataclass(frozen=True)
 class Repair:
-    """``tree`` over ``("old",)`` and ``("new",)`` is the factor (``mode`` mul) or summand (``mode`` add); ``certificate`` says what was shown."""
+    """``tree`` over ``("old",)`` and ``("new",)`` is the factor (``mode`` mul) or summand (``mode`` add);
+    ``certificate`` says what was shown."""
 
     mode: str
     tree: Tree
@@ -39,47 +46,8 @@ class Refusal:
     reason: str
 
 
-_NUMERIC: dict[str, Callable[..., float]] = {
-    "exp": lambda x: x if x != x else (math.exp(x) if x < 709.0 else math.inf),
-    "neg": lambda x: -x,
-    "abs": abs,
-    "relu": lambda x: x if x != x else max(x, 0.0),
-    "log": lambda x: math.nan if x != x or x < 0 else (-math.inf if x == 0 else math.log(x)),
-    "sqrt": lambda x: math.nan if x != x or x < 0 else math.sqrt(x),
-    "tanh": math.tanh,
-    "recip": lambda x: 1.0 / x if x != 0 else math.copysign(math.inf, x),
-    "rsqrt": lambda x: math.nan if x != x or x < 0 else (math.inf if x == 0 else 1.0 / math.sqrt(x)),
-    "sigmoid": lambda x: 1.0 / (1.0 + math.exp(min(-x, 709.0))),
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b if b != 0 else (math.nan if a == 0 or a != a else math.copysign(math.inf, a)),
-}
-
-
-def evaluate(tree: Tree, inputs: Sequence[float], state: float, old: float = 0.0, new: float = 0.0) -> float:
-    """IEEE value of a tree at scalars; NaN if it has an operator without a scalar meaning here."""
-    match tree[0]:
-        case "input":
-            return inputs[tree[1]]
-        case "state":
-            return state
-        case "old":
-            return old
-        case "new":
-            return new
-        case "const":
-            return tree[1]
-        case _:
-            function = _NUMERIC.get(tree[1][0]) if tree[1] else None
-            if function is None:
-                return math.nan
-            return function(*(evaluate(arg, inputs, state, old, new) for arg in tree[2:]))
-
-
 def _to_sympy(tree: Tree, symbols: dict[Tree, Any]) -> Any:
-    import sympy
-
+    sympy = _sympy()
     if tree[0] in ("input", "state"):
         return symbols.setdefault(tree, sympy.Symbol("_".join(str(t) for t in tree), real=True))
     if tree[0] == "const":
@@ -88,31 +56,44 @@ def _to_sympy(tree: Tree, symbols: dict[Tree, Any]) -> Any:
     name = tree[1][0] if tree[1] else ""
     if any(a is None for a in arguments):
         return None
-    table: dict[str, Callable[..., Any]] = {
-        "exp": sympy.exp,
-        "log": sympy.log,
-        "neg": lambda a: -a,
-        "add": lambda a, b: a + b,
-        "sub": lambda a, b: a - b,
-        "mul": lambda a, b: a * b,
-        "div": lambda a, b: a / b,
-        "recip": lambda a: 1 / a,
-        "sqrt": sympy.sqrt,
-        "rsqrt": lambda a: 1 / sympy.sqrt(a),
-        "tanh": sympy.tanh,
-        "sigmoid": lambda a: 1 / (1 + sympy.exp(-a)),
-        "abs": sympy.Abs,
-    }
-    return table[name](*arguments) if name in table else None
+    return _apply(name, arguments)
+
+
+def _apply(name: str, arguments: list[Any]) -> Any:
+    """The operator as a SymPy expression; None if it has none here."""
+    sympy = _sympy()
+    match name, arguments:
+        case (("exp" | "log" | "sqrt" | "tanh"), [a]):
+            return getattr(sympy, name)(a)
+        case "abs", [a]:
+            return sympy.Abs(a)
+        case "neg", [a]:
+            return -a
+        case "recip", [a]:
+            return 1 / a
+        case "rsqrt", [a]:
+            return 1 / sympy.sqrt(a)
+        case "sigmoid", [a]:
+            return 1 / (1 + sympy.exp(-a))
+        case "add", [a, b]:
+            return a + b
+        case "sub", [a, b]:
+            return a - b
+        case "mul", [a, b]:
+            return a * b
+        case "div", [a, b]:
+            return a / b
+        case _:
+            return None
 
 
 def _constant(tree: Tree, symbols: dict[Tree, Any]) -> Any:
-    """A short binary fraction as itself; any other constant as a symbol of its sign, so that what is shown holds for every such constant.
+    """A short binary fraction as itself; any other constant as a symbol of its sign, so that what is shown holds for
+    every such constant.
 
     Exact rationals of arbitrary floats have 50-bit denominators and make simplification slow.
     """
-    import sympy
-
+    sympy = _sympy()
     value = tree[1]
     if not math.isfinite(value):
         return None
@@ -123,8 +104,7 @@ def _constant(tree: Tree, symbols: dict[Tree, Any]) -> Any:
 
 def _to_tree(expression: Any, leaves: dict[Any, Tree]) -> Tree | None:
     """SymPy expression over ``leaves`` as a tree, or None if it has a function that the IR lacks."""
-    import sympy
-
+    sympy = _sympy()
     if expression in leaves:
         return leaves[expression]
     if expression.is_number:
@@ -144,8 +124,7 @@ def _to_tree(expression: Any, leaves: dict[Any, Tree]) -> Tree | None:
 
 def _fold(expression: Any, arguments: list[Tree | None], leaves: dict[Any, Tree]) -> Tree | None:
     """A sum or product as binary operations; a term with factor -1 is subtracted."""
-    import sympy
-
+    sympy = _sympy()
     if isinstance(expression, sympy.Mul):
         result = arguments[0]
         for argument in arguments[1:]:
@@ -164,8 +143,7 @@ def _fold(expression: Any, arguments: list[Tree | None], leaves: dict[Any, Tree]
 
 def _holds_at_samples(difference: Any) -> bool:
     """Exact or 40-digit check of ``difference == 0`` at rational points."""
-    import sympy
-
+    sympy = _sympy()
     free = sorted(difference.free_symbols, key=str)
     for k in range(6):
         point = {s: sympy.Rational(3 * k + 2 * i + 1, 2 * i + 3) * (-1) ** (k + i) for i, s in enumerate(free)}
@@ -176,7 +154,8 @@ def _holds_at_samples(difference: Any) -> bool:
 
 
 def _depends_on_inputs(contribution: Tree) -> bool:
-    """True if samples show that neither the factor nor the summand between two states is free of the inputs; cheap, and never wrong to ask."""
+    """True if samples show that neither the factor nor the summand between two states is free of the inputs; cheap,
+    and never wrong to ask."""
     states = (0.75, 1.625)
     factors: list[float] = []
     summands: list[float] = []
@@ -194,12 +173,12 @@ def _depends_on_inputs(contribution: Tree) -> bool:
 def synthesize(contribution: Tree, consumer: str, producer: str, producer_input: int) -> Repair | Refusal:
     """The repair for a contribution under reducers ``consumer`` and ``producer``, or why there is none.
 
-    ``producer_input`` is the number of the contribution's input that is also the producer's input, -1 if it does not occur.
+    ``producer_input`` is the number of the contribution's input that is also the producer's input, -1 if it does not
+    occur.
     """
     if _depends_on_inputs(contribution):
         return Refusal("neither factor nor summand between two states is free of the inputs")
-    import sympy
-
+    sympy = _sympy()
     symbols: dict[Tree, Any] = {}
     g = _to_sympy(contribution, symbols)
     if g is None:
@@ -223,7 +202,9 @@ def synthesize(contribution: Tree, consumer: str, producer: str, producer_input:
         if summand.free_symbols & inputs:
             return Refusal(f"neither factor nor summand is free of the inputs: {factor}")
         if consumer not in ("max", "min"):
-            return Refusal(f"the summand {summand} does not distribute over {consumer}: it counts once for each element")
+            return Refusal(
+                f"the summand {summand} does not distribute over {consumer}: it counts once for each element"
+            )
         mode, repair = "add", summand
     repaired = before * repair if mode == "mul" else before + repair
     if sympy.simplify(repaired - after) != 0 or not _holds_at_samples(repaired - after):
@@ -243,7 +224,8 @@ _RUNNING = (0.0, 0.5, -0.5, 7.0, -3.0, 1e4, -1e4)
 def _guard_fails(contribution: Tree, repair: Tree, consumer: str, producer: str, producer_input: int) -> str | None:
     """Why the identity state can't be guarded by putting 0 for an identity producer, or None.
 
-    With the producer at its identity so far, every input so far was that identity: the contribution must be the consumer's
+    With the producer at its identity so far, every input so far was that identity: the contribution must be the
+    consumer's
     identity and the repair must keep it, without inf - inf.
     """
     start = IDENTITY[producer]
@@ -253,7 +235,8 @@ def _guard_fails(contribution: Tree, repair: Tree, consumer: str, producer: str,
             for new in _RUNNING:
                 values = (evaluate(contribution, [1.0] * 16, new), evaluate(repair, [1.0] * 16, 0.0, old, new))
                 if not all(map(math.isfinite, values)):
-                    return f"at a running {producer} of {new:g}, after {old:g}, the contribution or its repair is not finite"
+                    where = f"a running {producer} of {new:g} after {old:g}"
+                    return f"the contribution or its repair is not finite at {where}"
         return None
     if producer_input < 0:
         return "the contribution does not read the producer's own input, so an identity state can't be guarded"

@@ -149,7 +149,7 @@ def program_text(graph: EGraph) -> str:
 
 def _tables(graph: EGraph) -> list[str]:
     ranks = sorted({len(t.shape) for t in graph.types.values()})
-    perms: list[Dims] = [tuple(range(r - 2)) + (r - 1, r - 2) for r in ranks if r >= 2]
+    perms: list[Dims] = [(*range(r - 2), r - 1, r - 2) for r in ranks if r >= 2]
     perms += [tuple(int(a) for a in n.attrs) for nodes in graph.nodes.values() for n in nodes if n.op == "transpose"]
     closed = set(perms)
     for p, q in itertools.product(perms, perms):

@@ -1,6 +1,8 @@
-"""Saturation in a child process: egglog can't be interrupted inside an iteration, and running out of memory ends its process.
+"""Saturation in a child process: egglog can't be interrupted inside an iteration, and running out of memory ends its
+process.
 
-The child reads one pickled request from its standard input and writes pickled answers, each preceded by its length: snapshots
+The child reads one pickled request from its standard input and writes pickled answers, each preceded by its length:
+snapshots
 while a long run goes on, then the result. Both ends are this program; nothing else is ever unpickled.
 """
 
@@ -54,10 +56,13 @@ def _last_answer(data: bytes) -> Answer | None:
 
 
 class SaturationProcess:
-    """A child that has its libraries loaded by the time a request comes; start it early, it imports while the caller does other things."""
+    """A child that has its libraries loaded by the time a request comes; start it early, it imports while the caller
+    does other things."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen([sys.executable, "-m", "equiforge.egraph.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "equiforge.egraph.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
 
     def run(self, graph: EGraph, options: SaturationOptions) -> Answer:
         """Saturate in the child. When the child hangs or dies the last snapshot is the answer and ``stop`` says why.

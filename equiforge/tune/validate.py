@@ -1,6 +1,8 @@
-"""Validation of a candidate: its kernels are executed at reduced extents of the same form and compared with the program's meaning.
+"""Validation of a candidate: its kernels are executed at reduced extents of the same form and compared with the
+program's meaning.
 
-The reference is the float64 interpreter on the same reduced program; what eager would make of it is the interpreter with every value rounded to its
+The reference is the float64 interpreter on the same reduced program; what eager would make of it is the interpreter
+with every value rounded to its
 storage type. Ragged tails are kept: a long dimension becomes two tiles and a rest.
 """
 
@@ -37,9 +39,17 @@ def to_tensor(array: np.ndarray[Any, Any], element: str) -> torch.Tensor:
     """A torch tensor of the element type (``bf16`` too, which NumPy lacks)."""
     import torch
 
-    types = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i1": torch.bool, "i8": torch.int8}
+    types = {
+        "f64": torch.float64,
+        "f32": torch.float32,
+        "f16": torch.float16,
+        "bf16": torch.bfloat16,
+        "i1": torch.bool,
+        "i8": torch.int8,
+    }
     types |= {"i16": torch.int16, "i32": torch.int32, "i64": torch.int64}
-    return torch.from_numpy(np.ascontiguousarray(array)).to(types[element])
+    from_numpy: Any = torch.from_numpy  # torch leaves its argument untyped
+    return from_numpy(np.ascontiguousarray(array)).to(types[element])
 
 
 def to_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
@@ -52,12 +62,14 @@ def to_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
 def validate_candidate(program: ModuleOp, tiles: ModuleOp, seed: int = 0, cases: tuple[str, ...] = CASES) -> Verdict:
     """Shrink ``program`` and its candidate ``tiles`` together, emit and interpret the kernels, and judge every output.
 
-    The criterion is that of the project: no worse than twice eager in the same types, NaN and infinities where eager has them.
+    The criterion is that of the project: no worse than twice eager in the same types, NaN and infinities where eager
+    has them.
     """
     from equiforge.codegen.build_kernels import build_kernels
     from equiforge.codegen.emit_triton import emit_triton
     from equiforge.codegen.run import run_interpreted
     from equiforge.codegen.schedule import apply_schedules
+    from equiforge.dialects.tile_types import element_type_of
     from equiforge.verify.check_equiv import argument_types
     from equiforge.verify.compare import UNIT_ROUNDOFF, hostile_inputs, judge
     from equiforge.verify.interpreter import evaluate, main_function
@@ -69,7 +81,7 @@ def validate_candidate(program: ModuleOp, tiles: ModuleOp, seed: int = 0, cases:
     apply_schedules(kernels, "interpreter")
     source = emit_triton(kernels)
     types = argument_types(small)
-    elements = [str(t.element_type) for t in main_function(small).function_type.outputs.data]  # pyright: ignore[reportAttributeAccessIssue]
+    elements = [str(element_type_of(t)) for t in main_function(small).function_type.outputs.data]
     worst = 0.0
     for case, inputs in hostile_inputs(types, seed, cases=cases):
         expected = evaluate(small, inputs)
@@ -80,7 +92,9 @@ def validate_candidate(program: ModuleOp, tiles: ModuleOp, seed: int = 0, cases:
             raise
         except Exception as error:
             return Verdict(False, float("inf"), f"the emitted kernels failed on the {case} inputs: {error!r}")
-        for number, (result, reference, rounded, element) in enumerate(zip(found, expected, eager, elements, strict=True)):
+        for number, (result, reference, rounded, element) in enumerate(
+            zip(found, expected, eager, elements, strict=True)
+        ):
             floor = _FLOOR_STEPS * UNIT_ROUNDOFF[element] if element in UNIT_ROUNDOFF else None
             report = judge(to_array(result), reference, element, rounded, floor)
             worst = max(worst, report.error_rel_l2)

@@ -1,7 +1,9 @@
 """The soundness check of an e-graph: every e-node of every class has the value of its class.
 
-The e-graph is taken as IR (``equivalence.graph``); the reference interpreter evaluates each e-node as soon as its child classes have a value. A class
-takes the value of the e-node that is ready first, and all others must agree with it: exactly for integers and booleans, within rounding for
+The e-graph is taken as IR (``equivalence.graph``); the reference interpreter evaluates each e-node as soon as its
+child classes have a value. A class
+takes the value of the e-node that is ready first, and all others must agree with it: exactly for integers and
+booleans, within rounding for
 floats, with NaN and infinities in the same places.
 """
 
@@ -15,7 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.equivalence import ClassOp, GraphOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from equiforge.dialects.tile_types import element_type_of
 from equiforge.errors import EquiforgeError
@@ -29,7 +31,8 @@ TOLERANCE = 1e-9
 
 @dataclass
 class EgraphReport:
-    """``mismatches`` describes e-nodes that differ from their class; ``unreached`` counts e-nodes that got no value (they stand on cycles only)."""
+    """``mismatches`` describes e-nodes that differ from their class; ``unreached`` counts e-nodes that got no value
+    (they stand on cycles only)."""
 
     checked: int = 0
     unreached: int = 0
@@ -40,8 +43,11 @@ class EgraphReport:
         return not self.mismatches
 
 
-def check_egraph(module: ModuleOp, args: Sequence[np.ndarray], tile_sizes: Mapping[str, int] | None = None) -> EgraphReport:
-    """Evaluate all e-nodes of the e-graph of ``module`` on whole arguments ``args``; integers are taken as they are, floats as float64."""
+def check_egraph(
+    module: ModuleOp, args: Sequence[np.ndarray], tile_sizes: Mapping[str, int] | None = None
+) -> EgraphReport:
+    """Evaluate all e-nodes of the e-graph of ``module`` on whole arguments ``args``; integers are taken as they are,
+    floats as float64."""
     function = next((op for op in module.walk() if isinstance(op, FuncOp)), None)
     graph = next((op for op in module.walk() if isinstance(op, GraphOp)), None)
     if function is None or graph is None:
@@ -51,7 +57,12 @@ def check_egraph(module: ModuleOp, args: Sequence[np.ndarray], tile_sizes: Mappi
 
 class _Check:
     def __init__(
-        self, module: ModuleOp, function: FuncOp, graph: GraphOp, args: Sequence[np.ndarray], tile_sizes: Mapping[str, int] | None
+        self,
+        module: ModuleOp,
+        function: FuncOp,
+        graph: GraphOp,
+        args: Sequence[np.ndarray],
+        tile_sizes: Mapping[str, int] | None,
     ):
         self.interpreter = Interpreter(module, tile_sizes)
         self.graph = graph
@@ -75,7 +86,7 @@ class _Check:
     def _try(self, op: ClassOp, node: SSAValue) -> bool:
         """Evaluate one e-node if its operands are there; True if it was."""
         if isinstance(node, OpResult):
-            owner = cast(Operation, node.owner)
+            owner = node.owner
             if any(operand not in self.values for operand in owner.operands):
                 return False
             value = self.interpreter.op(owner, [self.values[operand] for operand in owner.operands])
@@ -96,7 +107,10 @@ def _difference(known: Value, value: Value) -> str | None:
         return next((d for a, b in pairs if (d := _difference(a, b)) is not None), None)
     if known.axes != value.axes or set(known.tiles) != set(value.tiles):
         return f"axes {value.axes}, of the class {known.axes}"
-    scale = max((float(np.max(np.abs(a[np.isfinite(a)]), initial=0.0)) for a in known.tiles.values() if a.dtype.kind == "f"), default=0.0)
+    scale = max(
+        (float(np.max(np.abs(a[np.isfinite(a)]), initial=0.0)) for a in known.tiles.values() if a.dtype.kind == "f"),
+        default=0.0,
+    )
     for coordinate, expected in known.tiles.items():
         found = value.tiles[coordinate]
         if expected.shape != found.shape:
