@@ -8,10 +8,9 @@ grid. Both are sums over the kernels of a program, so that the search can bound 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode, Reducer
 from equiforge.search.loops import Passes
@@ -63,6 +62,14 @@ class KernelCost:
     tile: int
 
 
+class _Tiling(NamedTuple):
+    """Tile sizes of all axes, the number of tiles of those in use, and which options fit a block with them."""
+
+    sizes: dict[int, int]
+    counts: dict[int, int]
+    fits: dict[int, bool]
+
+
 @dataclass(frozen=True)
 class _Work:
     """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops`` and the ``rate`` at which
@@ -88,8 +95,9 @@ def storage_element(graph: EGraph, class_id: int) -> str:
             return graph.inputs[int(node.attrs[0])][2]
         if node.op == "const":
             return graph.constants[str(node.attrs[0])][0]
-    if class_id in graph.roots and graph.root_elements:
-        return graph.root_elements[graph.roots.index(class_id)]
+    returned = [e for root, e in zip(graph.roots, graph.root_elements, strict=False) if root == class_id]
+    if returned:
+        return max(returned, key=lambda e: ELEMENT_BYTES.get(e, 4))
     return graph.types[class_id].wide or graph.types[class_id].element
 
 
@@ -117,6 +125,7 @@ class CostModel:
         self.graph = space.graph
         self.target = target
         self._work: dict[int, _Work] = {}
+        self._tilings: dict[tuple[tuple[int, ...], frozenset[int], int], _Tiling] = {}
         self._least: dict[tuple[tuple[int, ...], int], tuple[float, float]] = {}
 
     @cached_property
@@ -245,31 +254,43 @@ class CostModel:
 
     def fits(self, grid: Grid, option: Option) -> bool:
         """Whether some tiling makes the tiles of an option small enough for a block."""
+        return self._holds(self._tiling(grid.axes, frozenset(), min(TILES)), option)
 
-        def size(axis: int) -> int:
-            if axis in self.batch_axes:
-                return 1
-            return min(TILES) if axis in grid.axes else _LEAST_LOOP_TILE
+    def _tiling(self, grid: tuple[int, ...], loops: frozenset[int], tile: int) -> _Tiling:
+        """Tile sizes with a nominal size for the grid; an axis that a block also loops over is cut as loops are."""
+        key = (grid, loops, tile)
+        if key not in self._tilings:
+            sizes: dict[int, int] = {-1: 1 << 62}
+            for number, axis in enumerate(self.graph.axes):
+                if number in self.batch_axes:
+                    sizes[number] = 1
+                elif number in grid and number not in loops:
+                    sizes[number] = min(tile, pow2(axis.extent))
+                else:
+                    sizes[number] = min(LOOP_TILE, max(_LEAST_LOOP_TILE, tile), pow2(axis.extent))
+            counts = {a: -(-self.graph.axes[a].extent // sizes[a]) for a in {*grid, *loops}}
+            self._tilings[key] = _Tiling(sizes, counts, {})
+        return self._tilings[key]
 
-        return self._holds(self.work(option), size)
-
-    @staticmethod
-    def _holds(work: _Work, size: Callable[[int], int]) -> bool:
-        """Whether the tiles of an option are small enough for a block when axes have the given tile sizes."""
-        for extents in work.tiles:
-            held = 1
-            for place, (extent, axis) in enumerate(extents, start=2 - len(extents)):
-                cut = pow2(extent) if axis < 0 else min(size(axis), pow2(extent))
-                held *= max(cut, work.granule if place >= 0 else 1)
-            if held > MAX_TILE_ELEMENTS:
-                return False
-        return True
+    def _holds(self, tiling: _Tiling, option: Option) -> bool:
+        """Whether the tiles of an option are small enough for a block."""
+        known = tiling.fits.get(option.number)
+        if known is None:
+            work = self.work(option)
+            known = True
+            for extents in work.tiles:
+                held = 1
+                for place, (extent, axis) in enumerate(extents, start=2 - len(extents)):
+                    held *= max(min(tiling.sizes[axis], pow2(extent)), work.granule if place >= 0 else 1)
+                known &= held <= MAX_TILE_ELEMENTS
+            tiling.fits[option.number] = known
+        return known
 
     def kernel(self, grid: Grid, options: list[Option], passes: Passes) -> KernelCost | None:
         """Cost of a kernel; None if it holds a tile that no tiling makes small enough for a block."""
         times = [passes.times[o.number] for o in options]
         works = [self.work(o) for o in options]
-        loops = set(passes.count)
+        loops = frozenset(passes.count)
         direct = {c for o in options for c, _ in o.satisfies}
         # Whatever is neither loaded nor itself a product or a reduction is made from such by pointwise operations.
         pointwise = [sum(n for c, n in w.operands if c not in direct) for w in works]
@@ -283,9 +304,11 @@ class CostModel:
         lower = max(moved / self.target.bytes_per_us, flops / rate)
         best: tuple[float, int] | None = None
         for tile in TILES:
-            estimate = self._estimate(grid, works, times, pointwise, loops, tile)
-            if estimate is not None and (best is None or estimate < best[0]):
-                best = (estimate, tile)
+            tiling = self._tiling(grid.axes, loops, tile)
+            if all(self._holds(tiling, o) for o in options):
+                estimate = self._estimate(grid, works, times, pointwise, loops, tiling.counts)
+                if best is None or estimate < best[0]:
+                    best = (estimate, tile)
         if best is None:
             return None
         launch = self.target.launch_us
@@ -294,20 +317,14 @@ class CostModel:
         return KernelCost(moved, flops, lower + launch, max(best[0], lower) + overhead + launch, best[1])
 
     def _estimate(
-        self, grid: Grid, works: list[_Work], times: list[int], pointwise: list[int], loops: set[int], tile: int
-    ) -> float | None:
-        axes = self.graph.axes
-
-        def size(axis: int) -> int:
-            if axis in self.batch_axes:
-                return 1
-            if axis in grid.axes and axis not in loops:
-                return min(tile, pow2(axes[axis].extent))
-            return min(LOOP_TILE, max(_LEAST_LOOP_TILE, tile), pow2(axes[axis].extent))
-
-        count = {a: -(-axes[a].extent // size(a)) for a in {*grid.axes, *loops}}
-        if not all(self._holds(work, size) for work in works):
-            return None
+        self,
+        grid: Grid,
+        works: list[_Work],
+        times: list[int],
+        pointwise: list[int],
+        loops: frozenset[int],
+        count: dict[int, int],
+    ) -> float:
         blocks = 1
         for axis in grid.axes:
             blocks *= count[axis]

@@ -69,7 +69,8 @@ class _Program:
         self.stored: dict[int, SSAValue] = {}
         self.axes: set[int] = set()
         self.reducers: list[tile.ReducerOp] = []
-        self._layouts: dict[tuple[int, int], SSAValue] = {}
+        self.results: dict[tuple[int, str | None], SSAValue] = {}
+        self._layouts: dict[tuple[int, SSAValue], SSAValue] = {}
         storages = {e for _, _, e in graph.inputs}
         is_half = bool(storages & set(HALVES)) and graph.numerics == "real"
         self.precision = "tf32" if is_half else "ieee"
@@ -79,10 +80,10 @@ class _Program:
             KernelEmitter(self, kernel).emit()
         results: list[SSAValue] = []
         for index, load in enumerate(self.candidate.outputs):
-            value = self.memory(load.path, load.base)
-            wanted = element_type(self.graph.root_elements[index]) if self.graph.root_elements else None
-            if wanted is not None and tile.element_type_of(value.type) != wanted:
-                value = self.add(tile.StoreOp(value, wanted))
+            element = self.graph.root_elements[index] if self.graph.root_elements else None
+            value = self.memory(load.path, load.base, element)
+            if element is not None and tile.element_type_of(value.type) != element_type(element):
+                value = self.add(tile.StoreOp(value, element_type(element)))
             results.append(value)
         self.block.add_op(ReturnOp(*results))
         kind = FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results])
@@ -111,15 +112,26 @@ class _Program:
         self.axes.add(number)
         return self.graph.axes[number].name
 
-    def memory(self, path: Sequence[tuple[int, ENode]], base: int) -> SSAValue:
-        """The tensor at the end of a path of layout changes (views before these are the caller's)."""
-        value = self._base(base)
+    def memory(self, path: Sequence[tuple[int, ENode]], base: int, element: str | None = None) -> SSAValue:
+        """The tensor at the end of a path of layout changes (views before these are the caller's).
+
+        ``element`` asks for one of the types in which a result is stored.
+        """
+        value = self.results.get((base, element)) or self._base(base)
         for class_id, node in reversed([step for step in path if step[1].op in STRUCTURAL]):
-            key = (class_id, base)
+            key = (class_id, value)
             if key not in self._layouts:
                 self._layouts[key] = self.add(_layout(node, value), class_id)
             value = self._layouts[key]
         return value
+
+    def store(self, value: SSAValue, class_id: int) -> None:
+        """Store the value of a class; a result that is returned in several types is stored in each."""
+        storage = storage_element(self.graph, class_id)
+        self.stored[class_id] = self.add(tile.StoreOp(value, element_type(storage)), class_id)
+        for load, element in zip(self.candidate.outputs, self.graph.root_elements, strict=False):
+            if load.base == class_id and element != storage and (class_id, element) not in self.results:
+                self.results[class_id, element] = self.add(tile.StoreOp(value, element_type(element)), class_id)
 
     def _base(self, base: int) -> SSAValue:
         if base not in self.stored:
@@ -180,8 +192,7 @@ class KernelEmitter:
             else:
                 dim, axis = int(node.attrs[0]), program.axis(int(node.attrs[1]))
                 value = program.add(tile.CombineOp(value, dim, axis))
-        storage = element_type(storage_element(self.graph, self.kernel.root))
-        program.stored[self.kernel.root] = program.add(tile.StoreOp(value, storage), self.kernel.root)
+        program.store(value, self.kernel.root)
 
     def value(self, class_id: int) -> SSAValue:
         """The value of a class in the type it is computed in."""

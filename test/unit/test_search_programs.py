@@ -222,6 +222,16 @@ def test_only_axes_that_are_used_are_declared():
         assert all(f"by @{axis}" in text or f"(@{axis})" in text for axis in declared)
 
 
+def test_a_result_in_two_types_is_stored_in_both_by_its_kernel():
+    graph = saturated(two_results())
+    text = str(to_tile(graph, extract(graph).candidates[0]))
+    stores = [line for line in text.splitlines() if "tile.store" in line]
+    assert len(stores) == 2
+    operands = {line.split("tile.store ")[1].split(" :")[0] for line in stores}
+    assert len(operands) == 1
+    assert stores[0].endswith("tensor<7x10xf32>") and stores[1].endswith("tensor<7x10xf16>")
+
+
 def test_names_and_source_lines_are_kept():
     module = lora()
     function = next(op for op in module.ops if isinstance(op, FuncOp))
