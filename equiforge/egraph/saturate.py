@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import difflib
 from collections.abc import Iterable
 
@@ -22,7 +23,9 @@ _waiting: list[SaturationProcess] = []
 def prestart() -> None:
     """Start a saturation process now, so that it loads its libraries while the caller imports the program."""
     if not _waiting:
-        _waiting.append(SaturationProcess())
+        process = SaturationProcess()
+        atexit.register(process.close)
+        _waiting.append(process)
 
 
 def saturate(

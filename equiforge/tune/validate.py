@@ -48,8 +48,7 @@ def to_tensor(array: np.ndarray[Any, Any], element: str) -> torch.Tensor:
         "i8": torch.int8,
     }
     types |= {"i16": torch.int16, "i32": torch.int32, "i64": torch.int64}
-    from_numpy: Any = torch.from_numpy  # torch leaves its argument untyped
-    return from_numpy(np.ascontiguousarray(array)).to(types[element])
+    return torch.tensor(np.ascontiguousarray(array)).to(types[element])
 
 
 def to_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
