@@ -1,0 +1,103 @@
+"""The soundness fuzz of the rules: random small programs are saturated, and every e-node of every class is evaluated.
+
+A rule set is sound on a program if all e-nodes of a class have one value, at tile sizes that leave ragged tiles, on arguments
+with zeros of both signs. A failure is a wrong rule, never a matter of tolerance.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+
+from equiforge.egraph.encode import encode
+from equiforge.egraph.engine import SaturationOptions
+from equiforge.egraph.graph import EGraph
+from equiforge.egraph.ir import to_module
+from equiforge.egraph.worker import run_in_process
+from equiforge.verify.egraph_check import EgraphReport, check_egraph
+from equiforge.verify.random_programs import random_arguments, random_program
+
+LIMITS = SaturationOptions(max_nodes=1_200, max_rounds=5, max_seconds=20.0)
+"""Limits of one saturation. A run that reaches one is checked all the same: what it found must hold."""
+
+
+@dataclass
+class FuzzReport:
+    """What a fuzz saw: ``matches`` counts rule matches by name, ``failures`` has a description for each failed seed."""
+
+    programs: int = 0
+    nodes: int = 0
+    rolling: int = 0
+    seconds: float = 0.0
+    matches: dict[str, int] = field(default_factory=lambda: {})
+    failures: dict[int, str] = field(default_factory=lambda: {})
+
+
+@dataclass(frozen=True)
+class Saturated:
+    """A saturated program with the means to check it."""
+
+    graph: EGraph
+    module: ModuleOp
+    matches: dict[str, int]
+    rolling: int
+
+    def check(self, seed: int) -> EgraphReport:
+        """Evaluate all e-nodes on the arguments and at the tile sizes that a seed stands for."""
+        chooser = random.Random(seed)
+        sizes = {axis.name: chooser.randint(1, max(1, axis.extent - 1)) for axis in self.graph.axes}
+        return check_egraph(self.module, random_arguments(self.module, seed), sizes)
+
+
+def saturate_for_check(module: ModuleOp, options: SaturationOptions = LIMITS) -> Saturated:
+    """Saturate a forge module with an axis for every dimension, reduced ones too. The e-graph is verified as IR."""
+    graph, stats, repairs = run_in_process(encode(module, whole_extent=1), options)
+    written = to_module(graph)
+    written.verify()
+    return Saturated(graph, written, stats.matches, repairs.added)
+
+
+def check_program(module: ModuleOp, seed: int, options: SaturationOptions = LIMITS, inputs: int = 2) -> str | None:
+    """Why a program's e-graph is wrong, or None. ``inputs`` sets of arguments and tile sizes are tried."""
+    saturated = saturate_for_check(module, options)
+    return first_mismatch(saturated, seed, inputs)
+
+
+def first_mismatch(saturated: Saturated, seed: int, inputs: int = 2) -> str | None:
+    """The first e-node that differs from its class, in words."""
+    for number in range(inputs):
+        report = saturated.check(1000 * seed + number)
+        if not report.ok:
+            return report.mismatches[0]
+    return None
+
+
+def fuzz(
+    seeds: Iterable[int], options: SaturationOptions = LIMITS, progress: Callable[[int, FuzzReport], None] | None = None
+) -> FuzzReport:
+    """Check the programs of all seeds. ``progress`` is called after each with its seed."""
+    report = FuzzReport()
+    began = time.perf_counter()
+    for seed in seeds:
+        try:
+            saturated = saturate_for_check(random_program(seed), options)
+            failure = first_mismatch(saturated, seed)
+        except Exception as error:
+            # An e-graph that can't be typed or written is as wrong as one with a wrong value; the seed must come out.
+            failure = f"{type(error).__name__}: {error}"
+        else:
+            report.nodes += saturated.graph.num_nodes
+            report.rolling += saturated.rolling
+            for rule, count in saturated.matches.items():
+                report.matches[rule] = report.matches.get(rule, 0) + count
+        report.programs += 1
+        if failure is not None:
+            report.failures[seed] = failure
+        report.seconds = time.perf_counter() - began
+        if progress is not None:
+            progress(seed, report)
+    return report
