@@ -1,14 +1,19 @@
 """The ``kernel`` dialect: what runs, one step above Triton text.
 
-A module holds the axes and reducers of the tile level, one ``kernel.graph`` and the ``kernel.func``s it launches. The graph is the
-host side: buffers, other views of them, launches in data-dependence order. A function is one kernel: a program instance for each coordinate of
-its grid axes. Inside, values are tiles; their types are the tile types (``!tile.view``, or ``tensor`` for what depends on no axis) and
+A module holds the axes and reducers of the tile level, one ``kernel.graph`` and the ``kernel.func``s it launches.
+The graph is the
+host side: buffers, other views of them, launches in data-dependence order. A function is one kernel: a program
+instance for each coordinate of
+its grid axes. Inside, values are tiles; their types are the tile types (``!tile.view``, or ``tensor`` for what
+depends on no axis) and
 the ops on them are the pointwise ``forge`` ops, ``tile.matmul``, ``tile.reduce`` and ``tile.accumulate``.
 
 Invariants:
 
-* a value with the state ``partition`` or ``partial`` of an axis stands where that axis is bound: by the grid, or by an enclosing
-  ``kernel.for`` over it. The innermost binding counts, so a loop over ``@t0`` inside a kernel with the grid axis ``@t0`` sees
+* a value with the state ``partition`` or ``partial`` of an axis stands where that axis is bound: by the grid, or
+by an enclosing
+  ``kernel.for`` over it. The innermost binding counts, so a loop over ``@t0`` inside a kernel with the grid axis
+  ``@t0`` sees
   other tiles than the code around it, and may not use that code's ``@t0`` values;
 * the state ``replicate`` costs nothing: such a value is the same at every coordinate;
 * memory effects are in ``kernel.store`` only, and no kernel loads what it stores.
@@ -21,7 +26,7 @@ Invariants:
     }
     kernel.func @row_sum(%x : !kernel.ref<64x128xf16, [128, 1]>, %y : !kernel.ref<64x1xf32, [1, 1]>) grid [@t0] {
       %zero = kernel.fill 0.0 : !tile.view<64x1xf32, [#tile.partition<@t0, 0>]>
-      %sum = kernel.for @d0 iter_args(%acc = %zero) : !tile.view<64x1xf32, [#tile.partition<@t0, 0>]> { … }
+      %sum = kernel.for @d0 iter_args(%acc = %zero) { … }
       kernel.store %sum, %y : …
     }
 """
@@ -35,33 +40,21 @@ from xdsl.dialects.builtin import (
     I64,
     ArrayAttr,
     FlatSymbolRefAttr,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
     TensorType,
+    i1,
     i64,
 )
-from xdsl.ir import (
-    Attribute,
-    Block,
-    BlockArgument,
-    Dialect,
-    Operation,
-    ParametrizedAttribute,
-    Region,
-    SSAValue,
-    TypeAttribute,
-)
+from xdsl.ir import Attribute, BlockArgument, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
-    param_def,
     prop_def,
     region_def,
     result_def,
@@ -69,238 +62,16 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from equiforge.codegen.layout import Digit, Dimension, Layout
+from equiforge.dialects.kernel_host import BufferOp, GraphOp, ReturnOp, ViewOp
+from equiforge.dialects.kernel_types import BoundAttr, RangeAttr, RefType, ScheduleAttr
 from equiforge.dialects.literals import LiteralAttr, float_text, parse_float
 from equiforge.dialects.tile import AxisOp
 from equiforge.dialects.tile_types import PartialAttr, PartitionAttr, element_type_of, shape_of, states_of
-
-BUFFER_KINDS = ("input", "constant", "temporary", "output")
-
-
-# Types and attributes
-
-
-@irdl_attr_definition
-class RefType(ParametrizedAttribute, TypeAttribute):
-    """An array in global memory: ``!kernel.ref<32x128xf16, [128, 1], offset = 64>``, strides and offset in elements.
-
-    A dimension that no single stride describes lists its digits, extent x stride, outermost first:
-    ``!kernel.ref<8x64xf16, [(2 x 64, 4 x 0), 1]>`` is 2 rows, each read 4 times (``equiforge/codegen/layout.py``).
-    """
-
-    name = "kernel.ref"
-    extents: ArrayAttr[IntAttr] = param_def()
-    element_type: Attribute = param_def()
-    digits: ArrayAttr[ArrayAttr[IntAttr]] = param_def()
-    first: IntAttr = param_def()
-
-    @staticmethod
-    def of(layout: Layout, element_type: Attribute) -> RefType:
-        return RefType(
-            ArrayAttr([IntAttr(e) for e in layout.shape]),
-            element_type,
-            ArrayAttr([ArrayAttr([IntAttr(n) for digit in dim for n in digit]) for dim in layout.dims]),
-            IntAttr(layout.offset),
-        )
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(e.data for e in self.extents)
-
-    @property
-    def layout(self) -> Layout:
-        dims: list[Dimension] = []
-        for dim in self.digits:
-            numbers = [n.data for n in dim]
-            dims.append(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
-        return Layout(tuple(dims), self.first.data)
-
-    def verify(self) -> None:
-        if self.layout.shape != self.shape:
-            raise VerifyException(f"kernel.ref: the strides describe shape {self.layout.shape}, not {self.shape}")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        def digit() -> Digit:
-            extent = parser.parse_integer()
-            parser.parse_keyword("x")
-            return extent, parser.parse_integer()
-
-        def stride() -> list[Digit] | int:
-            digits = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, digit)
-            return parser.parse_integer() if digits is None else digits
-
-        with parser.in_angle_brackets():
-            shape, element_type = parser.parse_ranked_shape()
-            parser.parse_punctuation(",")
-            position = parser.pos
-            strides = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, stride)
-            if len(strides) != len(shape):
-                parser.raise_error(f"{len(shape)} dimensions have {len(strides)} strides", position, parser.pos)
-            offset = 0
-            if parser.parse_optional_punctuation(","):
-                parser.parse_keyword("offset")
-                parser.parse_punctuation("=")
-                offset = parser.parse_integer(allow_negative=False)
-        dims: list[Dimension] = []
-        for extent, entry in zip(shape, strides, strict=True):
-            given = [(extent, entry)] if isinstance(entry, int) else entry
-            dims.append(tuple(d for d in given if d[0] != 1))
-        return [
-            ArrayAttr([IntAttr(e) for e in shape]),
-            element_type,
-            *RefType.of(Layout(tuple(dims), offset), element_type).parameters[2:],
-        ]
-
-    def print_parameters(self, printer: Printer) -> None:
-        layout = self.layout
-        strides = Layout(tuple(dim if len(dim) == 1 else () for dim in layout.dims)).strides or ()
-        texts = [
-            "(" + ", ".join(f"{e} x {s}" for e, s in dim) + ")" if len(dim) > 1 else str(stride)
-            for dim, stride in zip(layout.dims, strides, strict=True)
-        ]
-        with printer.in_angle_brackets():
-            printer.print_string("".join(f"{d}x" for d in self.shape))
-            printer.print_attribute(self.element_type)
-            printer.print_string(f", [{', '.join(texts)}]")
-            if layout.offset:
-                printer.print_string(f", offset = {layout.offset}")
-
-
-@irdl_attr_definition
-class ScheduleAttr(ParametrizedAttribute):
-    """``#kernel.schedule<tiles = {k0 = 64, q0 = 64}, warps = 4, stages = 3, matmul = dot>``.
-
-    (C1) tile sizes, warps are powers of two; (C2) ``matmul`` is ``dot`` or ``fma``.
-    """
-
-    name = "kernel.schedule"
-    axes: ArrayAttr[StringAttr] = param_def()
-    sizes: ArrayAttr[IntAttr] = param_def()
-    warp_count: IntAttr = param_def()
-    stage_count: IntAttr = param_def()
-    matmul_kind: StringAttr = param_def()
-
-    @staticmethod
-    def of(tiles: dict[str, int], warps: int, stages: int, matmul: str = "dot") -> ScheduleAttr:
-        names = sorted(tiles)
-        return ScheduleAttr(
-            ArrayAttr([StringAttr(n) for n in names]),
-            ArrayAttr([IntAttr(tiles[n]) for n in names]),
-            IntAttr(warps),
-            IntAttr(stages),
-            StringAttr(matmul),
-        )
-
-    @property
-    def tiles(self) -> dict[str, int]:
-        return {name.data: size.data for name, size in zip(self.axes, self.sizes, strict=True)}
-
-    @property
-    def warps(self) -> int:
-        return self.warp_count.data
-
-    @property
-    def stages(self) -> int:
-        return self.stage_count.data
-
-    @property
-    def matmul(self) -> str:
-        return self.matmul_kind.data
-
-    def verify(self) -> None:
-        # (C1)
-        for what, value in [*self.tiles.items(), ("warps", self.warps)]:
-            if value < 1 or value & (value - 1):
-                raise VerifyException(f"kernel.schedule: {what} = {value} is no power of two")
-        if self.stages < 1:
-            raise VerifyException(f"kernel.schedule: stages = {self.stages} is less than 1")
-        # (C2)
-        if self.matmul not in ("dot", "fma"):
-            raise VerifyException(f"kernel.schedule: matmul = {self.matmul} is neither dot nor fma")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        def entry() -> tuple[str, int]:
-            axis = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            return axis, parser.parse_integer()
-
-        def number(keyword: str) -> int:
-            parser.parse_punctuation(",")
-            parser.parse_keyword(keyword)
-            parser.parse_punctuation("=")
-            return parser.parse_integer()
-
-        with parser.in_angle_brackets():
-            parser.parse_keyword("tiles")
-            parser.parse_punctuation("=")
-            tiles = dict(parser.parse_comma_separated_list(parser.Delimiter.BRACES, entry))
-            warps = number("warps")
-            stages = number("stages")
-            parser.parse_punctuation(",")
-            parser.parse_keyword("matmul")
-            parser.parse_punctuation("=")
-            matmul = parser.parse_identifier()
-        return ScheduleAttr.of(tiles, warps, stages, matmul).parameters
-
-    def print_parameters(self, printer: Printer) -> None:
-        tiles = ", ".join(f"{axis} = {size}" for axis, size in self.tiles.items())
-        printer.print_string(
-            f"<tiles = {{{tiles}}}, warps = {self.warps}, stages = {self.stages}, matmul = {self.matmul}>"
-        )
-
-
-@irdl_attr_definition
-class BoundAttr(ParametrizedAttribute):
-    """An affine bound ``@q0 + c`` or a constant: as a lower bound, the first element of the current tile of ``@q0`` plus c; as an
-    upper bound, its last element plus c."""
-
-    name = "kernel.bound"
-    axis: StringAttr = param_def()
-    shift: IntAttr = param_def()
-
-    @staticmethod
-    def of(axis: str | None, shift: int) -> BoundAttr:
-        return BoundAttr(StringAttr(axis or ""), IntAttr(shift))
-
-    @property
-    def axis_name(self) -> str | None:
-        return self.axis.data or None
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            symbol = parser.parse_optional_symbol_name()
-            if symbol is not None:
-                parser.parse_punctuation(",")
-            shift = parser.parse_integer(allow_negative=True)
-        return [symbol or StringAttr(""), IntAttr(shift)]
-
-    def print_parameters(self, printer: Printer) -> None:
-        axis = f"@{self.axis.data}, " if self.axis.data else ""
-        printer.print_string(f"<{axis}{self.shift.data}>")
-
-
-@irdl_attr_definition
-class RangeAttr(ParametrizedAttribute):
-    """Elements i of a loop's dimension that can be live: every ``lower`` ≤ i and i ≤ every ``upper``."""
-
-    name = "kernel.range"
-    lower: ArrayAttr[BoundAttr] = param_def()
-    upper: ArrayAttr[BoundAttr] = param_def()
-
-    @staticmethod
-    def of(lower: Sequence[BoundAttr], upper: Sequence[BoundAttr]) -> RangeAttr:
-        return RangeAttr(ArrayAttr(lower), ArrayAttr(upper))
-
-
-# Helpers
 
 
 def bound_axes(op: Operation) -> dict[str, Operation]:
@@ -330,122 +101,6 @@ def _check_bound(op: Operation, type_: Attribute) -> None:
         )
 
 
-# The host side
-
-
-@irdl_op_definition
-class GraphOp(IRDLOperation):
-    """The host program: buffers, views and launches, ended by ``kernel.return``."""
-
-    name = "kernel.graph"
-    sym_name = prop_def(SymbolNameConstraint())
-    body = region_def("single_block")
-    traits = traits_def(SymbolOpInterface())
-
-    def __init__(self, name: str, body: Region):
-        super().__init__(properties={"sym_name": StringAttr(name)}, regions=[body])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> GraphOp:
-        name = parser.parse_symbol_name()
-        return cls(name.data, parser.parse_region())
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" @{self.sym_name.data} ")
-        printer.print_region(self.body)
-
-    def verify_(self) -> None:
-        if not isinstance(self.body.block.last_op, ReturnOp):
-            raise VerifyException("kernel.graph must end with kernel.return")
-
-
-@irdl_op_definition
-class ReturnOp(IRDLOperation):
-    """The results of the program: buffers, views of them, or inputs: ``kernel.return %y : !kernel.ref<…>``."""
-
-    name = "kernel.return"
-    values = var_operand_def(RefType)
-    traits = traits_def(IsTerminator())
-    assembly_format = "$values `:` type($values) attr-dict"
-
-    def __init__(self, values: Sequence[SSAValue]):
-        super().__init__(operands=[values])
-
-
-@irdl_op_definition
-class BufferOp(IRDLOperation):
-    """A tensor in global memory: ``%q = kernel.buffer input "q" : !kernel.ref<…>``.
-
-    (C1) the kind is ``input``, ``constant``, ``temporary`` or ``output``; (C2) exactly a constant has a value, of as many elements.
-    """
-
-    name = "kernel.buffer"
-    kind = prop_def(StringAttr)
-    label = prop_def(StringAttr)
-    value = opt_prop_def(LiteralAttr)
-    result = result_def(RefType)
-
-    def __init__(self, kind: str, label: str, type_: RefType, value: LiteralAttr | None = None):
-        super().__init__(
-            properties={"kind": StringAttr(kind), "label": StringAttr(label), "value": value}, result_types=[type_]
-        )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> BufferOp:
-        kind = parser.parse_identifier()
-        label = parser.parse_str_literal()
-        value = None
-        if parser.parse_optional_punctuation("="):
-            value = cast(LiteralAttr, parser.parse_attribute())
-        parser.parse_punctuation(":")
-        return cls(kind, label, cast(RefType, parser.parse_type()), value)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.kind.data} ")
-        printer.print_string_literal(self.label.data)
-        if self.value is not None:
-            printer.print_string(" = ")
-            printer.print_attribute(self.value)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
-
-    def verify_(self) -> None:
-        # (C1)
-        if self.kind.data not in BUFFER_KINDS:
-            raise VerifyException(f"kernel.buffer: kind {self.kind.data} is none of {', '.join(BUFFER_KINDS)}")
-        # (C2)
-        if (self.kind.data == "constant") != (self.value is not None):
-            raise VerifyException(f"kernel.buffer: kind {self.kind.data} with{'' if self.value else 'out'} a value")
-
-
-@irdl_op_definition
-class ViewOp(IRDLOperation):
-    """Another strided reading of the same memory, without a copy: ``kernel.view %b : !kernel.ref<…> to !kernel.ref<…>``.
-
-    (C1) the element type stays; (C2) the view lies inside the span of its source.
-    """
-
-    name = "kernel.view"
-    source = operand_def(RefType)
-    result = result_def(RefType)
-    traits = traits_def(Pure())
-    assembly_format = "$source `:` type($source) `to` type($result) attr-dict"
-
-    def __init__(self, source: SSAValue, type_: RefType):
-        super().__init__(operands=[source], result_types=[type_])
-
-    def verify_(self) -> None:
-        source, result = cast(RefType, self.source.type), cast(RefType, self.result.type)
-        # (C1)
-        if source.element_type != result.element_type:
-            raise VerifyException(
-                f"kernel.view changes the element type {source.element_type} to {result.element_type}"
-            )
-        # (C2)
-        if result.layout.last > source.layout.last or result.layout.offset < source.layout.offset:
-            raise VerifyException(f"kernel.view: {result} reaches beyond {source}")
-
-
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
     """Runs a kernel over its grid: ``kernel.launch @attention(%q, %o) : !kernel.ref<…>, !kernel.ref<…>``.
@@ -471,11 +126,9 @@ class LaunchOp(IRDLOperation):
         found = tuple(a.type for a in self.arguments)
         if expected != found:
             raise VerifyException(
-                f"kernel.launch: @{target.sym_name.data} takes ({', '.join(map(str, expected))}), not ({', '.join(map(str, found))})"
+                f"kernel.launch: @{target.sym_name.data} takes ({', '.join(map(str, expected))}), not "
+                f"({', '.join(map(str, found))})"
             )
-
-
-# The device side
 
 
 @irdl_op_definition
@@ -553,7 +206,8 @@ def _check_coordinate(op: Operation, operand: SSAValue) -> None:
     for axis in sorted(needed_axes(operand.type)):
         if made.get(axis) is not used.get(axis):
             raise VerifyException(
-                f"{op.name} uses a value of type {operand.type} that was made outside the loop over @{axis}: its tile is another one"
+                f"{op.name} uses a value of type {operand.type} that was made outside the loop over "
+                f"@{axis}: its tile is another one"
             )
 
 
@@ -561,7 +215,8 @@ def _check_coordinate(op: Operation, operand: SSAValue) -> None:
 class LoadOp(IRDLOperation):
     """A tile of an array: ``%t = kernel.load %q : !kernel.ref<…> -> !tile.view<…>``; ragged edges read as 0.
 
-    The partitions of the result type say which axis cuts which dimension. (C1) shape and element type are those of the array;
+    The partitions of the result type say which axis cuts which dimension. (C1) shape and element type are those of
+    the array;
     (C2) the axes are bound here; (C3) the result is no partial value.
     """
 
@@ -580,7 +235,7 @@ class LoadOp(IRDLOperation):
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
-    """Writes a tile: ``kernel.store %t, %o : !tile.view<…>, !kernel.ref<…>``; elements beyond a ragged edge are not written.
+    """Writes a tile: ``kernel.store %t, %o : !tile.view<…>, !kernel.ref<…>``; nothing beyond a ragged edge is written.
 
     The constraints are those of ``kernel.load``.
     """
@@ -640,7 +295,7 @@ class FillOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         number, element = self.number, element_type_of(self.result.type)
         if isinstance(element, IntegerType):
-            text = str(number) if element.width.data > 1 else ("true" if number else "false")
+            text = str(number) if element != i1 else ("true" if number else "false")
         else:
             text = float_text(number, lambda other: LiteralAttr.of(other, self.value.get_type()) == self.value)
         printer.print_string(f" {text} : ")
@@ -657,7 +312,7 @@ class FillOp(IRDLOperation):
 
 @irdl_op_definition
 class IotaOp(IRDLOperation):
-    """The index along one dimension of the whole tensor: ``%i = kernel.iota 2 : !tile.view<…>``. (C1) the dimension exists."""
+    """The index along a dimension of the tensor: ``%i = kernel.iota 2 : !tile.view<…>``. (C1) the dimension exists."""
 
     name = "kernel.iota"
     dim = prop_def(IntegerAttr[I64])
@@ -677,11 +332,14 @@ class IotaOp(IRDLOperation):
 
 @irdl_op_definition
 class ForOp(IRDLOperation):
-    """A loop over the tiles of an axis: ``%r = kernel.for @k0 iter_args(%acc = %zero) ranges [#kernel.range<…>] : !tile.view<…> { … }``.
+    """A loop over the tiles of an axis: ``%r = kernel.for @k0 iter_args(%acc = %zero) ranges [#kernel.range<…>] {
+    … }``.
 
-    The initial values are the identities of what is accumulated. ``ranges`` (optional) bounds the elements that matter: a tile
+    The initial values are the identities of what is accumulated. ``ranges`` (optional) bounds the elements that
+    matter: a tile
     outside all of them is not visited.
-    (C1) the axis is a ``tile.axis``; (C2) the types of initial values, block arguments, yielded values and results agree;
+    (C1) the axis is a ``tile.axis``; (C2) the types of initial values, block arguments, yielded values and results
+    agree;
     (C3) no such type depends on the loop's axis; (C4) a bound's axis is bound outside.
     """
 
@@ -709,7 +367,8 @@ class ForOp(IRDLOperation):
         def entry() -> tuple[Parser.UnresolvedArgument, SSAValue]:
             argument = parser.parse_argument(expect_type=False)
             parser.parse_punctuation("=")
-            return argument, parser.parse_operand()
+            # The initial value stands before the loop, so its type is known and the text need not repeat it.
+            return argument, parser.parse_operand()  # pyright: ignore[reportDeprecated]
 
         axis = parser.parse_symbol_name()
         parser.parse_keyword("iter_args")
@@ -748,7 +407,8 @@ class ForOp(IRDLOperation):
         for what, types in (("block arguments", self.body.block.arg_types), ("yielded values", last.operand_types)):
             if list(types) != expected:
                 raise VerifyException(
-                    f"kernel.for @{self.axis_name}: initial values are ({', '.join(map(str, expected))}) but the {what} ({', '.join(map(str, types))})"
+                    f"kernel.for @{self.axis_name}: initial values are "
+                    f"({', '.join(map(str, expected))}) but the {what} ({', '.join(map(str, types))})"
                 )
         # (C3)
         for type_ in expected:
@@ -788,10 +448,6 @@ def functions_of(module: Operation) -> Iterator[FuncOp]:
                 yield op
 
 
-def new_block(types: Sequence[Attribute] = ()) -> Block:
-    return Block(arg_types=types)
-
-
 def is_tile(type_: Attribute) -> bool:
     """True for a value inside a kernel (a view or a plain tensor), False for memory."""
     return bool(states_of(type_)) or isinstance(type_, TensorType)
@@ -802,3 +458,27 @@ Kernel = Dialect(
     [GraphOp, ReturnOp, BufferOp, ViewOp, LaunchOp, FuncOp, LoadOp, StoreOp, FillOp, IotaOp, ForOp, YieldOp],
     [RefType, ScheduleAttr, BoundAttr, RangeAttr],
 )
+
+__all__ = [
+    "BoundAttr",
+    "BufferOp",
+    "FillOp",
+    "ForOp",
+    "FuncOp",
+    "GraphOp",
+    "IotaOp",
+    "Kernel",
+    "LaunchOp",
+    "LoadOp",
+    "RangeAttr",
+    "RefType",
+    "ReturnOp",
+    "ScheduleAttr",
+    "StoreOp",
+    "ViewOp",
+    "YieldOp",
+    "bound_axes",
+    "functions_of",
+    "is_tile",
+    "needed_axes",
+]

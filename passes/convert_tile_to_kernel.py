@@ -1,6 +1,6 @@
 """``convert-tile-to-kernel``: from tile values to kernels that load, loop and store.
 
-    %p = tile.reduce sum over axis(1) %x : (…) -> !tile.view<64x1xf32, [#tile.partial<@d0, sum>, #tile.partition<@t0, 0>]>
+    %p = tile.reduce sum over axis(1) %x : (…) -> !tile.view<64x1xf32, [#tile.partial<@d0, sum>, …]>
     %s = tile.reduce sum over parallel(@d0) %p : (…) -> !tile.view<64x1xf32, [#tile.partition<@t0, 0>]>
     %c = tile.combine %s along 0 by @t0 : (…) -> tensor<64x1xf32>
     %y = tile.store %c : tensor<64x1xf32>
@@ -34,7 +34,8 @@ class ConvertTileToKernelPass(ModulePass):
     name = "convert-tile-to-kernel"
 
     target: str | None = None
-    """Device or architecture (``h100``, ``sm_90``, ``interpreter``) whose default schedules the kernels get; none by default."""
+    """Device or architecture (``h100``, ``sm_90``, ``interpreter``) whose default schedules the kernels get; none
+    by default."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from equiforge.codegen.build_kernels import build_kernels

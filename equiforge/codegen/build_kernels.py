@@ -1,6 +1,8 @@
-"""From a tile program to a kernel graph: which kernels there are, what they store, and the host side that launches them.
+"""From a tile program to a kernel graph: which kernels there are, what they store, and the host side that launches
+them.
 
-Every ``tile.store`` is the root of a kernel; the axes of its combine chain are the grid. Kernels of equal grids that do not depend on each other
+Every ``tile.store`` is the root of a kernel; the axes of its combine chain are the grid. Kernels of equal grids
+that do not depend on each other
 are one kernel with several stores, where that saves loads or a launch of little work.
 """
 
@@ -11,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from equiforge.codegen.errors import CodegenError
@@ -36,7 +38,8 @@ class _Root:
 
 
 def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] | None = None) -> ModuleOp:
-    """The kernel graph of a tile program, in a new module; ``input_strides`` are the strides of arguments that are not row-major.
+    """The kernel graph of a tile program, in a new module; ``input_strides`` are the strides of arguments that are
+    not row-major.
 
     Raises CodegenError with the reason where the program can't be written as kernels.
     """
@@ -57,7 +60,7 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
     sources = Sources(layouts)
     _name_stored(stores, returned)
     roots = [_root(store, number, sources) for number, store in enumerate(stores)]
-    by_value = {root.store.result: root for root in roots}
+    by_value: dict[SSAValue, _Root] = {root.store.result: root for root in roots}
     for root in roots:
         _trace(root, sources, by_value)
 
@@ -94,9 +97,10 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
 
 def argument_name(function: func.FuncOp, number: int) -> str:
     """The name that the program gives an argument."""
-    attrs = function.arg_attrs.data[number].data if function.arg_attrs is not None else {}
-    name = getattr(attrs.get("forge.name"), "data", None) or function.body.block.args[number].name_hint
-    return str(name or f"arg{number}")
+    given = function.arg_attrs
+    stated = given.data[number].data.get("forge.name") if given is not None else None
+    name = stated.data if isinstance(stated, StringAttr) else function.body.block.args[number].name_hint
+    return name or f"arg{number}"
 
 
 def _main(module: ModuleOp) -> func.FuncOp:
@@ -165,7 +169,8 @@ def _trace(root: _Root, sources: Sources, by_value: dict[SSAValue, _Root]) -> No
 
 
 def _groups(roots: Sequence[_Root]) -> list[list[_Root]]:
-    """Kernels in the order of their launches. A root joins the kernel that shares its grid and reads, if nothing between them waits."""
+    """Kernels in the order of their launches. A root joins the kernel that shares its grid and reads, if nothing
+    between them waits."""
     groups: list[list[_Root]] = []
     for root in sorted(roots, key=lambda r: (len(r.needs), r.order)):
         for group in groups:

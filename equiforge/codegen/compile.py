@@ -1,13 +1,15 @@
 """Compiling emitted modules for devices that are not here: PTX and cubin by Triton and its ptxas, no driver.
 
-The module's own launcher is run on ``meta`` tensors with launching replaced by recording, so what is compiled is what it would launch: the same
-argument types, tile sizes and options. Pointers are promised to be 16-byte aligned, as Triton's launcher finds them to be.
+The module's own launcher is run on ``meta`` tensors with launching replaced by recording, so what is compiled is
+what it would launch: the same
+argument types, tile sizes and options. Pointers are promised to be 16-byte aligned, as Triton's launcher finds
+them to be.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,7 @@ import torch
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.module import load_source
 from equiforge.codegen.targets import Target, target_of
+from equiforge.codegen.triton_modules import triton_module
 
 _POINTERS = {
     torch.float64: "*fp64",
@@ -49,7 +52,8 @@ class CompiledKernel:
 
 @dataclass(frozen=True)
 class Launch:
-    """A recorded launch: the kernel's function, its grid, its positional arguments' Triton types, constants and options."""
+    """A recorded launch: the kernel's function, its grid, its positional arguments' Triton types, constants and
+    options."""
 
     function: Any
     grid: tuple[int, ...]
@@ -61,12 +65,13 @@ class Launch:
 def compile_offline(source: str, targets: Sequence[str | int | Target] | str | int | Target) -> list[CompiledKernel]:
     """Compiles every kernel of an emitted module for every target.
 
-    ``fits`` is False where the kernel needs more shared memory than a block of the target may have: it would fail at launch. Raises
+    ``fits`` is False where the kernel needs more shared memory than a block of the target may have: it would fail
+    at launch. Raises
     CodegenError with Triton's message when a kernel does not compile.
     """
-    import triton
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
+    triton = triton_module()
+    GPUTarget = triton_module("triton.backends.compiler").GPUTarget
+    ASTSource = triton_module("triton.compiler").ASTSource
 
     wanted = [targets] if isinstance(targets, str | int | Target) else list(targets)
     launches = list(dict.fromkeys(record_launches(source)))
@@ -85,7 +90,8 @@ def compile_offline(source: str, targets: Sequence[str | int | Target] | str | i
             except Exception as error:
                 lines = str(error).strip().splitlines()
                 raise CodegenError(
-                    f"kernel {launch.function.__name__} does not compile for {target.name}: {lines[-1] if lines else error!r}"
+                    f"kernel {launch.function.__name__} does not compile for {target.name}: "
+                    f"{lines[-1] if lines else error!r}"
                 ) from error
             options = dict(launch.options)
             compiled.append(
@@ -105,9 +111,7 @@ def compile_offline(source: str, targets: Sequence[str | int | Target] | str | i
 
 def record_launches(source: str) -> list[Launch]:
     """What the module's ``run`` launches, in order; nothing is run."""
-    import triton
-
-    if triton.knobs.runtime.interpret:
+    if triton_module().knobs.runtime.interpret:
         raise CodegenError("kernels can't be compiled while TRITON_INTERPRET is set", hint="unset it")
     module = load_source(source)
     inputs = [
@@ -121,10 +125,8 @@ def record_launches(source: str) -> list[Launch]:
 
 
 @contextlib.contextmanager
-def _recording(launches: list[Launch]) -> Iterator[None]:
-    from triton.runtime.jit import JITFunction
-
-    function_class: Any = JITFunction
+def _recording(launches: list[Launch]) -> Generator[None]:
+    function_class = triton_module("triton.runtime.jit").JITFunction
     original = function_class.run
 
     def record(self: Any, *args: Any, grid: tuple[int, ...], warmup: bool, **kwargs: Any) -> None:

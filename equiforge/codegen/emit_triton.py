@@ -1,6 +1,7 @@
 """A scheduled kernel graph as a standalone Triton module: kernels, a launcher ``run``, and checks of what it is given.
 
-The module imports torch and Triton and nothing else. Shapes, strides and tile sizes are literals; masks stand only where a tile can reach
+The module imports torch and Triton and nothing else. Shapes, strides and tile sizes are literals; masks stand only
+where a tile can reach
 beyond an edge.
 """
 
@@ -28,14 +29,18 @@ _CHECK = '''def _check(name, tensor):
     if tensor.dtype != dtype:
         raise TypeError(f"{name} has type {tensor.dtype}, this module is built for {dtype}")
     if any(size > 1 and have != want for size, have, want in zip(shape, tensor.stride(), strides)):
-        raise ValueError(f"{name} has strides {tensor.stride()}, this module is built for {strides}: pass a copy laid out so")
+        raise ValueError(
+            f"{name} has strides {tensor.stride()}, this module is built for {strides}: pass a copy laid "
+            f"out so"
+        )
 '''
 
 
 def emit_triton(module: ModuleOp, header: Mapping[str, object] | None = None) -> str:
     """The text of the module; every ``kernel.func`` must have its schedule (``schedule.apply_schedules``).
 
-    ``header`` entries (program, target, versions …) are written as a comment. Raises CodegenError for what has no Triton form.
+    ``header`` entries (program, target, versions …) are written as a comment. Raises CodegenError for what has no
+    Triton form.
     """
     graph = next((op for op in module.ops if isinstance(op, kernel.GraphOp)), None)
     if graph is None:
@@ -127,6 +132,7 @@ class _Launcher:
         lines += [f'    _check("{name}", {name})' for name in arguments]
         device = f"{arguments[0]}.device" if arguments else '"cuda"'
         launches: list[str] = []
+        results: list[str] = []
         for op in self.graph.body.block.ops:
             match op:
                 case kernel.BufferOp():
@@ -134,7 +140,8 @@ class _Launcher:
                     if kind == "constant":
                         ref = _ref(op.result.type)
                         lines.append(
-                            f"    {name} = torch.tensor({name.upper()}, dtype={_dtype(ref)}, device={device}).reshape({ref.shape})"
+                            f"    {name} = torch.tensor({name.upper()}, dtype={_dtype(ref)}, "
+                            f"device={device}).reshape({ref.shape})"
                         )
                     elif kind != "input":
                         lines.append(f"    {name} = {_allocation(_ref(op.result.type), device)}")

@@ -6,7 +6,8 @@
                                                                    kernel.yield %next
                                                                  }
 
-Independent reductions over one axis in one scope share a loop. A rolling reducer's body is written out in the loop, its ``final`` region after it.
+Independent reductions over one axis in one scope share a loop. A rolling reducer's body is written out in the
+loop, its ``final`` region after it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
 
 from equiforge.codegen.bounds import EVERYTHING, MaskReader, Range, union
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.identity import unchanged_by_minus_infinity
+from equiforge.codegen.pointwise import is_float
 from equiforge.codegen.scopes import Scope, dependent_type
 from equiforge.codegen.sources import Fill, Index, Memory, Sources, needed_axes
+from equiforge.codegen.tiles import integer_range
 from equiforge.dialects import forge, kernel, tile
 from equiforge.dialects.tile_types import PartialAttr, element_type_of, make_type, shape_of, states_of
 
@@ -32,10 +35,9 @@ IDENTITIES: dict[str, float] = {"sum": 0.0, "prod": 1.0, "max": -inf, "min": inf
 
 def fill(value: float, type_: Attribute) -> kernel.FillOp:
     """A tile of one number; infinities of integers are their extreme values."""
-    element = element_type_of(type_)
-    if isinstance(element, IntegerType) and value in (inf, -inf):
-        width = element.width.data
-        value = (1 << (width - 1)) - 1 if value > 0 else -(1 << (width - 1))
+    element = str(element_type_of(type_))
+    if not is_float(element) and value in (inf, -inf):
+        value = integer_range(element)[value > 0]
     return kernel.FillOp(value, type_)
 
 
@@ -336,7 +338,8 @@ class _Reductions:
 
 
 def _next_group(pending: dict[tile.ReduceOp, frozenset[tile.ReduceOp]]) -> list[tile.ReduceOp]:
-    """Reductions over one axis that can loop together now; an axis none of whose reductions must wait is taken first."""
+    """Reductions over one axis that can loop together now; an axis none of whose reductions must wait is taken
+    first."""
     ready = [op for op, needs in pending.items() if not any(n in pending for n in needs)]
     waiting = {parallel_axis(op) for op in pending if op not in ready}
     axes = list(dict.fromkeys(parallel_axis(op) for op in ready))

@@ -1,8 +1,11 @@
 """Structural ops as addressing: what transpose, reshape, expand and slice make of an array that lies in memory.
 
-A dimension is a list of *digits* ``(extent, stride)``, outermost first: index i is written in that mixed radix and each digit moves by its
-stride, in elements. An ordinary strided dimension has one digit. A merge of dimensions that do not follow each other in memory has
-several: heads expanded for grouped queries are ``((kv_heads, s), (group, 0))``, so that head h reads kv head ``h // group``.
+A dimension is a list of *digits* ``(extent, stride)``, outermost first: index i is written in that mixed radix and
+each digit moves by its
+stride, in elements. An ordinary strided dimension has one digit. A merge of dimensions that do not follow each
+other in memory has
+several: heads expanded for grouped queries are ``((kv_heads, s), (group, 0))``, so that head h reads kv head ``h
+// group``.
 """
 
 from __future__ import annotations
@@ -50,7 +53,8 @@ class Layout:
 
     @property
     def strides(self) -> tuple[int, ...] | None:
-        """One stride a dimension, or None where a dimension needs several digits. Size 1 has the stride that row-major would give it."""
+        """One stride a dimension, or None where a dimension needs several digits. Size 1 has the stride that
+        row-major would give it."""
         if any(len(dim) > 1 for dim in self.dims):
             return None
         strides = [0] * len(self.dims)
@@ -90,7 +94,8 @@ class Layout:
         return Layout(tuple(dims), self.offset + start * stride)
 
     def reshape(self, shape: Sequence[int]) -> Layout | None:
-        """The same elements in row-major order under another shape; None where a new dimension cuts through a digit unevenly."""
+        """The same elements in row-major order under another shape; None where a new dimension cuts through a
+        digit unevenly."""
         digits = [digit for dim in self.dims for digit in dim]
         dims: list[Dimension] = []
         for extent in reversed(shape):
@@ -112,7 +117,8 @@ class Layout:
 
 
 def dense_strides(shape: Sequence[int], order: Sequence[int] | None = None) -> tuple[int, ...]:
-    """Strides of a dense array whose dimensions follow each other as in ``order``, outermost first (default: row-major)."""
+    """Strides of a dense array whose dimensions follow each other as in ``order``, outermost first (default:
+    row-major)."""
     strides = [0] * len(shape)
     step = 1
     for dim in reversed(range(len(shape)) if order is None else order):

@@ -1,13 +1,17 @@
 """Pointwise ops as Triton expressions, and on plain numbers where an operand is one.
 
-Every template takes operand texts that are names, literals or parenthesised. Float operands are float32 or float64: the emitter widens
-smaller types first. What Triton lacks or does otherwise than the IR says is in a helper function of the emitted module (``HELPERS``).
+Every template takes operand texts that are names, literals or parenthesised. Float operands are float32 or
+float64: the emitter widens
+smaller types first. What Triton lacks or does otherwise than the IR says is in a helper function of the emitted
+module (``HELPERS``).
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 #: Text of the functions that emitted modules carry when they use them, in the order in which they are written.
 HELPERS: dict[str, str] = {
@@ -174,7 +178,8 @@ TORCH_TYPES = {
 
 
 def cast_text(text: str, before: str, after: str) -> str:
-    """``text`` as element type ``after``; the interpreter knows bf16 from and to float32 only, and PyTorch rounds that way too."""
+    """``text`` as element type ``after``; the interpreter knows bf16 from and to float32 only, and PyTorch rounds
+    that way too."""
     if "bf16" in (before, after) and "f32" not in (before, after):
         text = f"{text}.to(tl.float32)"
     return f"{text}.to({TRITON_TYPES[after]})"
@@ -185,7 +190,8 @@ def is_float(element: str) -> bool:
 
 
 def template(name: str, element: str) -> tuple[str, str | None] | None:
-    """The expression of op ``name`` on operands of type ``element`` and the helper it needs, or None where there is none."""
+    """The expression of op ``name`` on operands of type ``element`` and the helper it needs, or None where there
+    is none."""
     if is_float(element):
         if name == "tanh" and element == "f64":
             return "tanh64({0})", "tanh64"
@@ -206,19 +212,40 @@ def whole_power(base: str, exponent: float, floats: bool) -> str | None:
 
 # Numbers. Only what is exact or decides what padding holds; None where a number is not known.
 
-_NUMERIC: dict[str, Callable[..., float]] = {
-    "neg": lambda a: -a,
-    "abs": abs,
-    "relu": lambda a: max(a, 0.0),
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "max": lambda a, b: a if math.isnan(a) else b if math.isnan(b) else max(a, b),
-    "min": lambda a, b: a if math.isnan(a) else b if math.isnan(b) else min(a, b),
+
+def _larger(a: float, b: float) -> float:
+    return a if math.isnan(a) else b if math.isnan(b) else max(a, b)
+
+
+def _smaller(a: float, b: float) -> float:
+    return a if math.isnan(a) else b if math.isnan(b) else min(a, b)
+
+
+def _quotient(a: float, b: float) -> float:
+    return a / b
+
+
+def _reciprocal(a: float) -> float:
+    return 1.0 / a
+
+
+def _relu(a: float) -> float:
+    return max(a, 0.0)
+
+
+_NUMERIC: dict[str, Callable[..., Any]] = {
+    "neg": operator.neg,
+    "abs": math.fabs,
+    "relu": _relu,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": _quotient,
+    "max": _larger,
+    "min": _smaller,
     "exp": math.exp,
     "sqrt": math.sqrt,
-    "recip": lambda a: 1.0 / a,
+    "recip": _reciprocal,
 }
 
 

@@ -1,20 +1,25 @@
 """Running emitted modules on the CPU under Triton's interpreter, in this process and without an environment variable.
 
-Triton decides when it is imported whether its own library functions (``tl.sum`` and the like) are interpreted, and its interpreter patches
-``triton.language`` while it runs. So that one process can compile kernels as well as interpret them, :func:`interpreting` puts
-the patches in place and takes every one of them away again. It also mends what keeps the interpreter from being a reference:
+Triton decides when it is imported whether its own library functions (``tl.sum`` and the like) are interpreted, and
+its interpreter patches
+``triton.language`` while it runs. So that one process can compile kernels as well as interpret them,
+:func:`interpreting` puts
+the patches in place and takes every one of them away again. It also mends what keeps the interpreter from being a
+reference:
 
 * bf16 operands of ``tl.dot`` are multiplied as numbers (upstream multiplies their bit patterns);
-* the result of a comparison is boolean data (upstream keeps the operands' type, so that ``&`` of two float comparisons fails);
+* the result of a comparison is boolean data (upstream keeps the operands' type, so that ``&`` of two float
+comparisons fails);
 * float32 to bf16 rounds to nearest even (upstream truncates, twice the error of a GPU);
-* a reduction by one of the emitted NaN-propagating maximum and minimum functions is one NumPy call, not one Python call an element.
+* a reduction by one of the emitted NaN-propagating maximum and minimum functions is one NumPy call, not one Python
+call an element.
 """
 
 from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +27,7 @@ import numpy as np
 import torch
 
 from equiforge.codegen.module import load_source
+from equiforge.codegen.triton_modules import triton_module
 
 # Reductions that the emitter writes as functions of the module, and what they are in NumPy.
 _FAST_REDUCTIONS = {"larger": np.max, "smaller": np.min, "product": np.prod}
@@ -56,19 +62,19 @@ def run_interpreted(source: str, args: Sequence[torch.Tensor], trips: Trips | No
 
             module.__dict__["range"] = counted
         result = module.run(*args)
-    return list(result) if isinstance(result, tuple) else [result]
+    return [*result] if isinstance(result, tuple) else [result]
 
 
 @contextlib.contextmanager
-def interpreting() -> Iterator[None]:
+def interpreting() -> Generator[None]:
     """Within the context ``triton.jit`` makes interpreted functions; afterwards Triton is as it was."""
-    import triton
-    import triton.language as tl
-    from triton.runtime import interpreter
-    from triton.runtime.jit import JITFunction
+    triton = triton_module()
+    tl = triton_module("triton.language")
+    interpreter = triton_module("triton.runtime.interpreter")
+    JITFunction = triton_module("triton.runtime.jit").JITFunction
 
     owners: list[Any] = [tl, tl.core, tl.math, tl.tensor, tl.dtype, tl.core.tensor_descriptor_base]
-    before = [dict(vars(owner)) for owner in owners]
+    before: list[dict[str, Any]] = [{**vars(owner)} for owner in owners]
     interpret = triton.knobs.runtime.interpret
     builder: Any = interpreter.InterpreterBuilder
     patched: list[tuple[Any, str, Any]] = []
@@ -112,7 +118,8 @@ def interpreting() -> Iterator[None]:
         patch(interpreter.InterpretedFunction, "__call__", call)
         patch(interpreter, "_convert_float", rounding_convert)
         patch(builder, "create_dot", dot)
-        for name in [n for n in vars(builder) if n.startswith(("create_fcmp", "create_icmp"))]:
+        operations: list[str] = [*vars(builder)]
+        for name in [n for n in operations if n.startswith(("create_fcmp", "create_icmp"))]:
             patch(builder, name, comparing(getattr(builder, name)))
         patch(interpreter.ReduceOps, "apply_impl", reduce)
         yield
@@ -120,7 +127,8 @@ def interpreting() -> Iterator[None]:
         for owner, name, value in reversed(patched):
             setattr(owner, name, value)
         for owner, names in zip(owners, before, strict=True):
-            for name, value in list(vars(owner).items()):
+            current: dict[str, Any] = {**vars(owner)}
+            for name, value in current.items():
                 if name not in names:
                     delattr(owner, name)
                 elif value is not names[name]:
@@ -129,9 +137,7 @@ def interpreting() -> Iterator[None]:
 
 
 def _rewritten(fn: Any) -> Any:
-    from triton.runtime.interpreter import InterpretedFunction
-
-    return InterpretedFunction(fn).rewrite()
+    return triton_module("triton.runtime.interpreter").InterpretedFunction(fn).rewrite()
 
 
 def _widened(handle: Any, interpreter: Any, tl: Any) -> Any:
@@ -148,19 +154,14 @@ def _to_bf16(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.where(np.isnan(data), quiet, rounded)
 
 
-def _language() -> tuple[Any, Any]:
-    import triton.language as tl
-
-    return tl, tl.core
-
-
 class _LanguageNames:
-    """Stands for a function whose globals name ``triton.language`` and its core, which is all that the interpreter's patching looks at."""
+    """Stands for a function whose globals name ``triton.language`` and its core, which is all that the
+    interpreter's patching looks at."""
 
     @property
     def __globals__(self) -> dict[str, Any]:
-        tl, core = _language()
-        return {"tl": tl, "core": core}
+        language = triton_module("triton.language")
+        return {"tl": language, "core": language.core}
 
 
 _names_the_language = _LanguageNames()

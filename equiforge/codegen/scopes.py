@@ -1,7 +1,9 @@
 """Scopes of a kernel under construction: the grid, and a loop body for each ``kernel.for``.
 
-A tile value is a family over the axes of its type, so it is computed once in the innermost scope that binds one of them: what does not
-depend on a loop's axis stands outside that loop by construction. An axis bound twice (grid and loop) means the innermost loop.
+A tile value is a family over the axes of its type, so it is computed once in the innermost scope that binds one of
+them: what does not
+depend on a loop's axis stands outside that loop by construction. An axis bound twice (grid and loop) means the
+innermost loop.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from equiforge.dialects.tile_types import ReplicateAttr, axes_of, states_of, wit
 
 @dataclass(eq=False)
 class Scope:
-    """``axes`` are those that this scope binds; ``block`` receives its ops; ``memo`` holds the tile values computed here."""
+    """``axes`` are those that this scope binds; ``block`` receives its ops; ``memo`` holds the tile values
+    computed here."""
 
     axes: frozenset[str]
     parent: Scope | None
@@ -45,7 +48,7 @@ class Scope:
 
     def bound(self) -> frozenset[str]:
         """Every axis bound here or outside."""
-        return self.axes | (self.parent.bound() if self.parent is not None else frozenset())
+        return self.axes if self.parent is None else self.axes | self.parent.bound()
 
     def emit(self, op: Operation, name: str | None = None) -> SSAValue:
         """Appends an op of one result, or finds an equal one that stands here already."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, TupleType, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
@@ -64,7 +64,8 @@ class Sources:
         return self.layouts.get(root) or Layout.dense(shape_of(root.type))
 
     def of(self, value: SSAValue) -> Source | None:
-        """The source of a plain tensor; None for what is computed inside a kernel. Raises CodegenError for an unaddressable view."""
+        """The source of a plain tensor; None for what is computed inside a kernel. Raises CodegenError for an
+        unaddressable view."""
         if value not in self._known:
             self._known[value] = self._resolve(value)
         return self._known[value]
@@ -109,7 +110,7 @@ def element_of(value: SSAValue) -> Attribute:
 
 def _cast(fill: Fill, element: Attribute) -> Fill | None:
     if isinstance(element, IntegerType):
-        if element.width.data == 1:
+        if element == i1:
             return Fill(int(fill.value != 0))
         return Fill(fill.value) if isinstance(fill.value, int) else None
     # Rounding to a narrower float is left to the kernel.
@@ -157,7 +158,6 @@ def _laid_out(op: Operation, layout: Layout) -> Layout | None:
 
 def needed_axes(type_: Attribute) -> frozenset[str]:
     """The axes that a value of this type depends on; a tuple depends on what its fields do."""
-    fields = getattr(type_, "types", None)
-    if fields is not None:
-        return frozenset().union(*(needed_axes(field) for field in fields))
+    if isinstance(type_, TupleType):
+        return frozenset(axis for field in type_.types for axis in needed_axes(field))
     return frozenset(s.axis_name for s in states_of(type_) if isinstance(s, PartitionAttr | PartialAttr))

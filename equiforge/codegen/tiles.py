@@ -1,6 +1,7 @@
 """Values while a kernel is printed: Triton text with the dimensions that it really has.
 
-A tile's text has an axis for each *kept* dimension: those of size 1, and those cut by tiles of one element, have none, and a
+A tile's text has an axis for each *kept* dimension: those of size 1, and those cut by tiles of one element, have
+none, and a
 value that does not vary along a dimension has none for it either until an op must see it in full.
 """
 
@@ -20,9 +21,11 @@ from equiforge.codegen.pointwise import TRITON_TYPES, is_float
 
 @dataclass(frozen=True)
 class Tile:
-    """``dims`` are the kept logical dimensions, ascending; ``pads[d]`` is what stands beyond a ragged edge of dimension d, where known.
+    """``dims`` are the kept logical dimensions, ascending; ``pads[d]`` is what stands beyond a ragged edge of
+    dimension d, where known.
 
-    ``number`` is set for a literal. ``atom`` is False for text that needs parentheses. ``product`` holds the operands of a dot
+    ``number`` is set for a literal. ``atom`` is False for text that needs parentheses. ``product`` holds the
+    operands of a dot
     that has not been written yet, so that it can take its accumulator.
     """
 
@@ -87,6 +90,12 @@ def literal(value: float, element: str) -> str:
     return text if any(c in text for c in ".e") else text + ".0"
 
 
+def integer_range(element: str) -> tuple[int, int]:
+    """Least and greatest value of a signed integer type (i1: 0 and 1)."""
+    bits = int(element[1:])
+    return (0, 1) if bits == 1 else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
 def constant(value: float, element: str) -> Tile:
     value = rounded(value, element)
     text = literal(value, element)
@@ -97,7 +106,8 @@ def typed(tile: Tile) -> str:
     """A literal as a tensor without dimensions, for calls that need one; other tiles as they are."""
     if tile.number is None:
         return tile.text
-    return f"tl.full([], {literal(tile.number, 'f32' if tile.element == 'f64' else tile.element)}, {TRITON_TYPES[tile.element]})"
+    number = literal(tile.number, "f32" if tile.element == "f64" else tile.element)
+    return f"tl.full([], {number}, {TRITON_TYPES[tile.element]})"
 
 
 class Names:

@@ -18,7 +18,16 @@ from equiforge.codegen.schedule import apply_schedules
 from equiforge.dialects import forge, tile
 
 ROWS, COLUMNS = 3, 37
-ELEMENTS = {f64: torch.float64, f32: torch.float32, f16: torch.float16, bf16: torch.bfloat16, i64: torch.int64, i32: torch.int32, i8: torch.int8, i1: torch.bool}  # fmt: skip
+ELEMENTS = {
+    f64: torch.float64,
+    f32: torch.float32,
+    f16: torch.float16,
+    bf16: torch.bfloat16,
+    i64: torch.int64,
+    i32: torch.int32,
+    i8: torch.int8,
+    i1: torch.bool,
+}
 INF, NAN = float("inf"), float("nan")
 
 

@@ -1,4 +1,5 @@
-"""The tile programs of test/emission as Triton kernels: executed under the interpreter against PyTorch in float64, and compiled."""
+"""The tile programs of test/emission as Triton kernels: executed under the interpreter against PyTorch in float64,
+and compiled."""
 
 from __future__ import annotations
 
@@ -181,7 +182,7 @@ def test_input_with_other_strides_shape_or_type_is_refused() -> None:
         run_interpreted(source, [x.t().contiguous().t(), w])
     with pytest.raises(ValueError, match=r"w has shape \(72, 91\), this module is built for \(72, 90\)"):
         run_interpreted(source, [x, draw(72, 91)])
-    with pytest.raises(TypeError, match="w has type torch.float32, this module is built for torch.float16"):
+    with pytest.raises(TypeError, match=r"w has type torch\.float32, this module is built for torch\.float16"):
         run_interpreted(source, [x, w.float()])
 
 
