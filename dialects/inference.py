@@ -298,26 +298,34 @@ def infer_combine(type_: Attribute, dim: int, axis: str) -> Shaped:
     return without_axis(type_, axis)
 
 
-def infer_collect(type_: Attribute, axis: str) -> Attribute:
-    """The axis becomes a leading dimension, of an extent known with the tile size; tuples are collected field by field.
+def infer_collect(type_: Attribute, axis: str, count: int | None = None) -> Attribute:
+    """The axis becomes a leading dimension of ``count`` elements, or of an extent known with the tile size only;
+    tuples are collected field by field.
 
-    A dimension that the axis partitioned holds one tile in each row, so its extent is open too.
+    A dimension that the axis partitioned holds one tile in each row, so its extent is open too, and no count is taken.
     """
+    if count is not None and count < 1:
+        raise VerifyException(f"tile.collect: {count} tiles; an axis has at least one")
     if isinstance(type_, TupleType):
-        fields = [infer_collect(field, axis) for field in type_.types]
+        fields = [infer_collect(field, axis, count) for field in type_.types]
         return TupleType(tuple(field for field in fields if isinstance(field, TypeAttribute)))
     state = state_on(shaped(type_), axis)
     if state is None:
         raise VerifyException(f"tile.collect: along @{axis} the operand has no state ({type_})")
     shape = list(shape_of(type_))
     if isinstance(state, PartitionAttr):
+        if count is not None:
+            raise VerifyException(
+                f"tile.collect: with a number of tiles the operand is partial or replicated along @{axis}, not {state} "
+                f"({type_})"
+            )
         shape[state.dim] = DYNAMIC_INDEX
     states = [
         PartitionAttr(s.axis_name, s.dim + 1) if isinstance(s, PartitionAttr) else s
         for s in states_of(type_)
         if s != state
     ]
-    return make_type((DYNAMIC_INDEX, *shape), element_type_of(type_), states)
+    return make_type((DYNAMIC_INDEX if count is None else count, *shape), element_type_of(type_), states)
 
 
 # Structure: tensors, and tiles where the partitioned dimensions stay whole
@@ -330,7 +338,9 @@ def _no_partial(op: str, type_: Attribute) -> tuple[State, ...]:
     states = states_of(type_)
     for state in states:
         if isinstance(state, PartialAttr):
-            raise VerifyException(f"{op}: along @{state.axis_name} the operand is {state}; reduce it over the axis first")
+            raise VerifyException(
+                f"{op}: along @{state.axis_name} the operand is {state}; reduce it over the axis first"
+            )
     return states
 
 

@@ -51,7 +51,7 @@ from equiforge.dialects.inference import (
     infer_replicate,
     tensor_operand,
 )
-from equiforge.dialects.tile_axes import AxisOp, CollectOp, CombineOp, PartitionOp, ReplicateOp
+from equiforge.dialects.tile_axes import AxisOp, CollectOp, CombineOp, PartitionOp, ReplicateOp, collected_tile
 from equiforge.dialects.tile_reducer import AccumulateOp, ReduceOp, ReducerOp, YieldOp
 from equiforge.dialects.tile_types import (
     PartialAttr,
@@ -196,6 +196,7 @@ __all__ = [
     "ViewType",
     "YieldOp",
     "axes_of",
+    "collected_tile",
     "default_matmul_element",
     "element_name",
     "element_type_of",

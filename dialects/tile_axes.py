@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
@@ -33,6 +33,16 @@ def check_axis(op: Operation, axis: str, extent: int | None = None) -> None:
         raise VerifyException(f"{op.name}: no tile.axis @{axis} is declared")
     if extent is not None and extent != found.extent:
         raise VerifyException(f"{op.name}: @{axis} cuts {found.extent} elements, but the dimension has {extent}")
+
+
+def collected_tile(extent: int, count: int) -> int:
+    """The tile size of an axis of ``extent`` elements that is collected into ``count`` tiles: the least power of two
+    that is enough. Both are at least 1.
+
+    >>> collected_tile(100, 4), collected_tile(96, 4)
+    (32, 32)
+    """
+    return 1 << (-(-extent // count) - 1).bit_length()
 
 
 @irdl_op_definition
@@ -188,22 +198,44 @@ class ReplicateOp(OverOp):
 
 @irdl_op_definition
 class CollectOp(OverOp):
-    """Turns an axis into a leading dimension, an intermediate in global memory: ``%w = tile.collect %p by @k0 : (…)
-    -> tensor<?x8x1xf32>``.
+    """Turns an axis into a leading dimension, an intermediate in global memory: ``%w = tile.collect %p by @k0 into 4 :
+    (!tile.view<8x1xf32, [#tile.partial<@k0, sum>]>) -> tensor<4x8x1xf32>``.
 
-    The extent of the new dimension is the number of tiles, known with the tile size only. Tuples are collected field
-    by field. (C1) the operand has a state along the axis; (C2) the axis is declared.
+    ``count`` is the number of tiles and with it the extent of the new dimension; without it the extent is dynamic,
+    known with the tile size only. Tuples are collected field by field. (C1) the operand has a state along the axis;
+    (C2) the axis is declared; (C3) with a count, the axis partitions no dimension, whose tiles may differ in extent,
+    and :func:`collected_tile` cuts the axis into exactly so many tiles.
     """
 
     name = "tile.collect"
+    count_attr = opt_prop_def(IntegerAttr[I64], prop_name="count")
+    assembly_format = (
+        "$operand `by` $axis (`into` $count^)? attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    )
 
-    def __init__(self, operand: Operand, axis: str):
+    def __init__(self, operand: Operand, axis: str, count: int | None = None):
         value = SSAValue.get(operand)
         super().__init__(
             operands=[value],
-            properties={"axis": symbol_attr(axis)},
-            result_types=[infer_collect(value.type, axis)],
+            properties={"axis": symbol_attr(axis), "count": None if count is None else int_attr(count)},
+            result_types=[infer_collect(value.type, axis, count)],
         )
 
+    @property
+    def count(self) -> int | None:
+        return None if self.count_attr is None else self.count_attr.value.data
+
     def infer(self) -> Attribute:
-        return infer_collect(self.operand.type, self.axis_name)
+        return infer_collect(self.operand.type, self.axis_name, self.count)
+
+    def verify_(self) -> None:
+        super().verify_()
+        found, _ = find_symbol(self, self.axis_name)
+        if self.count is not None and isinstance(found, AxisOp):
+            size = collected_tile(found.extent, self.count)
+            tiles = -(-found.extent // size)
+            if tiles != self.count:
+                raise VerifyException(
+                    f"{self.name}: no tile size cuts the {found.extent} elements of @{self.axis_name} into "
+                    f"{self.count} tiles: {size}, the least power of two that is enough, gives {tiles}"
+                )

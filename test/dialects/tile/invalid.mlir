@@ -163,6 +163,42 @@ func.func @collect_of_tensor(%x : tensor<4xf32>) {
 
 // -----
 
+// CHECK: tile.collect: no tile size cuts the 100 elements of @k0 into 5 tiles: 32, the least power of two that is enough, gives 4
+tile.axis @k0 extent 100
+func.func @collect_into_a_wrong_number_of_tiles(%x : !tile.view<4xf32, [#tile.partial<@k0, sum>]>) {
+  %0 = tile.collect %x by @k0 into 5 : (!tile.view<4xf32, [#tile.partial<@k0, sum>]>) -> tensor<5x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: tile.collect: with a number of tiles the operand is partial or replicated along @k0, not #tile.partition<@k0, 0> (!tile.view<8xf32, [#tile.partition<@k0, 0>]>)
+tile.axis @k0 extent 8
+func.func @collect_of_slices_into_a_number(%x : !tile.view<8xf32, [#tile.partition<@k0, 0>]>) {
+  %0 = tile.collect %x by @k0 into 2 : (!tile.view<8xf32, [#tile.partition<@k0, 0>]>) -> tensor<2x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: tile.collect: 0 tiles; an axis has at least one
+tile.axis @k0 extent 8
+func.func @collect_into_no_tiles(%x : !tile.view<4xf32, [#tile.partial<@k0, sum>]>) {
+  %0 = tile.collect %x by @k0 into 0 : (!tile.view<4xf32, [#tile.partial<@k0, sum>]>) -> tensor<0x4xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: tile.collect: the result is tensor<?x4xf32>, but the operands give tensor<2x4xf32>
+tile.axis @k0 extent 8
+func.func @collect_into_a_dynamic_extent(%x : !tile.view<4xf32, [#tile.partial<@k0, sum>]>) {
+  %0 = tile.collect %x by @k0 into 2 : (!tile.view<4xf32, [#tile.partial<@k0, sum>]>) -> tensor<?x4xf32>
+  func.return
+}
+
+// -----
+
 // CHECK: tile.matmul: along @k0 the left operand (!tile.view<4x8xf32, [#tile.partition<@k0, 1>]>) is #tile.partition<@k0, 1> and the right one (!tile.view<8x4xf32, [#tile.replicate<@k0>]>) is #tile.replicate<@k0>; both contraction dimensions are partitioned or neither
 tile.axis @k0 extent 8
 func.func @matmul_contraction_of_one_side(%x : !tile.view<4x8xf32, [#tile.partition<@k0, 1>]>, %y : !tile.view<8x4xf32, [#tile.replicate<@k0>]>) {

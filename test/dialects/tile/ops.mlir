@@ -75,6 +75,8 @@ func.func @main(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
   %t = tile.reduce @online over parallel(@k0) %v : (!tile.view<64x128xf32, [#tile.partition<@k0, 1>, #tile.partition<@q0, 0>]>) -> tuple<!tile.view<64x1xf32, [#tile.partition<@q0, 0>]>>
   %u = tile.reduce @plain over parallel(@k0) %v : (!tile.view<64x128xf32, [#tile.partition<@k0, 1>, #tile.partition<@q0, 0>]>) -> tuple<!tile.view<64x1xf32, [#tile.partition<@q0, 0>]>>
   %w = tile.collect %p by @k0 : (!tile.view<64x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@q0, 0>]>) -> !tile.view<?x64x1xf32, [#tile.partition<@q0, 1>]>
+  %n = tile.collect %p by @k0 into 4 : (!tile.view<64x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@q0, 0>]>) -> !tile.view<4x64x1xf32, [#tile.partition<@q0, 1>]>
+  %o = tile.collect %r by @k0 into 1 : (!tile.view<64x1xf32, [#tile.replicate<@k0>, #tile.partition<@q0, 0>]>) -> !tile.view<1x64x1xf32, [#tile.partition<@q0, 1>]>
   %g = tile.collect %k by @k0 : (!tile.view<64x128xf32, [#tile.partition<@k0, 1>]>) -> tensor<?x64x?xf32>
   %c = tile.combine %s along 0 by @q0 : (!tile.view<64x1xf32, [#tile.partition<@q0, 0>]>) -> tensor<64x1xf32>
   %y = tile.store %c : tensor<64x1xf32>
@@ -91,6 +93,8 @@ func.func @main(%x: tensor<64x128xf32>) -> tensor<64x1xf32> {
 // CHECK-NEXT: %t = tile.reduce @online over parallel(@k0) %v : (!tile.view<64x128xf32, [#tile.partition<@k0, 1>, #tile.partition<@q0, 0>]>) -> tuple<!tile.view<64x1xf32, [#tile.partition<@q0, 0>]>>
 // CHECK-NEXT: %u = tile.reduce @plain over parallel(@k0) %v : (!tile.view<64x128xf32, [#tile.partition<@k0, 1>, #tile.partition<@q0, 0>]>) -> tuple<!tile.view<64x1xf32, [#tile.partition<@q0, 0>]>>
 // CHECK-NEXT: %w = tile.collect %p by @k0 : (!tile.view<64x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@q0, 0>]>) -> !tile.view<?x64x1xf32, [#tile.partition<@q0, 1>]>
+// CHECK-NEXT: %n = tile.collect %p by @k0 into 4 : (!tile.view<64x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@q0, 0>]>) -> !tile.view<4x64x1xf32, [#tile.partition<@q0, 1>]>
+// CHECK-NEXT: %o = tile.collect %r by @k0 into 1 : (!tile.view<64x1xf32, [#tile.replicate<@k0>, #tile.partition<@q0, 0>]>) -> !tile.view<1x64x1xf32, [#tile.partition<@q0, 1>]>
 // CHECK-NEXT: %g = tile.collect %k by @k0 : (!tile.view<64x128xf32, [#tile.partition<@k0, 1>]>) -> tensor<?x64x?xf32>
 // CHECK-NEXT: %c = tile.combine %s along 0 by @q0 : (!tile.view<64x1xf32, [#tile.partition<@q0, 0>]>) -> tensor<64x1xf32>
 // CHECK-NEXT: %y = tile.store %c : tensor<64x1xf32>
