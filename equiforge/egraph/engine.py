@@ -20,9 +20,9 @@ from equiforge.egraph.graph import EGraph
 from equiforge.egraph.readout import read_out
 from equiforge.egraph.text import program_text
 
-RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure")
+RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure", "storage")
 _SNAPSHOT_SECONDS = 5.0
-FAMILIES = ("algebra", "refinement", "propagation", "structure", "repair")
+FAMILIES = ("algebra", "refinement", "propagation", "structure", "storage", "repair")
 """Rule families: the rule files, and repair fusion."""
 
 
@@ -190,7 +190,9 @@ class Engine:
         algebra)."""
         if self.graph.numerics == "real":
             self._phase("(seq (run algebra) (run structure))", "algebra-ac")
-        self._phase("(seq (run refinement) (run propagation) (run structure))")
+        tiles = "(run refinement) (run propagation) (run structure)"
+        self._phase(f"(seq {tiles})")
+        self._phase(f"(seq (run storage) {tiles})")
         result = read_out(self._egraph, self.graph)
         self.stats.nodes = result.num_nodes
         self.stats.classes = len(result.nodes)

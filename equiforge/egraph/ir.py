@@ -188,6 +188,8 @@ class _Writer:
                 )
             case "combine":
                 return tile.CombineOp(children[0], attrs[0], self._axis(node))
+            case "collect":
+                return tile.CollectOp(children[0], self.graph.axes[int(attrs[0])].name, kind.shape[0])
             case "preduce":
                 return tile.ReduceOp.over_parallel(attrs[0], children[0], self._axis(node))
             case _:
@@ -332,6 +334,8 @@ class _Reader:
             return "view", (REPLICATE, self.axis_numbers[op.axis_name])
         if isinstance(op, tile.CombineOp):
             return "combine", (op.dim, self.axis_numbers[op.axis_name])
+        if isinstance(op, tile.CollectOp):
+            return "collect", (self.axis_numbers[op.axis_name],)
         if isinstance(op, tile.ReduceOp):
             return self._reduction(op)
         return _plain_form(op)

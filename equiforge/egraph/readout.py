@@ -25,6 +25,7 @@ CONSTRUCTORS: dict[str, tuple[str, str]] = {
     "Concat": ("concat", "icc"),
     "View": ("view", "iic"),
     "Combine": ("combine", "iic"),
+    "Collect": ("collect", "ic"),
 }
 """egglog constructor -> operator and the kinds of its arguments: integer, string, vector (spliced into attrs),
 class."""

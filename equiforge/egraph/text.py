@@ -14,6 +14,7 @@ Dims = tuple[int, ...]
 """A logical type as the rules see it: the shape, then the dimension group of each dimension."""
 
 _MAX_TYPES = 160
+_COLLECTED_TILE = 256
 
 
 def _vec(values: Iterable[int]) -> str:
@@ -61,6 +62,8 @@ def _term(node: ENode) -> str:
             return f"(View {attrs[0]} {attrs[1]} {kids})"
         case "combine":
             return f"(Combine {attrs[0]} {attrs[1]} {kids})"
+        case "collect":
+            return f"(Collect {attrs[0]} {kids})"
         case _:
             raise ValueError(f"e-node {node.op} has no egglog form")
 
@@ -157,9 +160,9 @@ def _tables(graph: EGraph) -> list[str]:
             closed.add(tuple(q[i] for i in p))
     perms = sorted(closed)
     types = sorted(_all_types(graph, perms))
-    lines = [f"(dim {i})" for i in range(-1, max(ranks, default=0))]
+    lines = [f"(dim {i})" for i in range(-1, max(ranks, default=0) + 1)]
     lines[0] = ""
-    lines += [f"(set (zeros {r}) {_vec([0] * r)})" for r in ranks]
+    lines += [f"(set (zeros {r}) {_vec([0] * r)})" for r in {*ranks, *(r + 1 for r in ranks)}]
     lines += [f"(set (swap-last {r}) {_vec((*range(r - 2), r - 1, r - 2))})" for r in ranks if r >= 2]
     lines += [f"(identity {_vec(p)})" for p in perms if p == tuple(range(len(p)))]
     for p, q in itertools.product(perms, perms):
@@ -172,6 +175,7 @@ def _tables(graph: EGraph) -> list[str]:
         if (t := _broadcast(a, b)) is not None:
             lines.append(f"(set (broadcast {_vec(a)} {_vec(b)}) {_vec(t)})")
     lines += _reshape_table(graph)
+    lines += _storage_tables(graph, types)
     lines += [f"(axis {axis.group} {number})" for number, axis in enumerate(graph.axes)]
     lines += [f'(commutes "{name}")' for name in sorted(COMMUTATIVE)]
     lines += [f'(associates "{name}")' for name in sorted(ASSOCIATIVE)]
@@ -188,6 +192,28 @@ def _reshape_table(graph: EGraph) -> list[str]:
             if _product(target) == size:
                 for j, i in surviving_dims(shape, target).items():
                     lines.append(f"(set (survives {_vec((*shape, *groups))} {_vec(target)} {j}) {i})")
+    return lines
+
+
+def collect_count(extent: int) -> int:
+    """Partial results that a reduction over an axis is stored as: tiles of 256 elements, or of half the extent rounded up to a power of two."""
+    tile = _COLLECTED_TILE
+    while tile >= extent and tile > 1:
+        tile //= 2
+    return -(-extent // tile)
+
+
+def _storage_tables(graph: EGraph, types: list[Dims]) -> list[str]:
+    """Types of collected partial results, and the reshapes that drop their leading dimension once it is reduced."""
+    lines: list[str] = []
+    for t in types:
+        shape, groups = t[: len(t) // 2], t[len(t) // 2 :]
+        lines.append(f"(set (shape-of {_vec(t)}) {_vec(shape)})")
+        reduced = _vec((1, *shape, -1, *groups))
+        lines += [f"(set (survives {reduced} {_vec(shape)} {j}) {j + 1})" for j, n in enumerate(shape) if n != 1]
+        for number, axis in enumerate(graph.axes):
+            stored = _vec((collect_count(axis.extent), *shape, -1, *groups))
+            lines.append(f"(set (collected {number} {_vec(t)}) {stored})")
     return lines
 
 
