@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import ShapedType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-RelationKind = Literal["product", "sum", "slice"]
+RelationKind = Literal["product", "sum", "slice", "tiles"]
 Role = Literal["reduce", "batch", "m", "n", "k"]
 
 
@@ -33,7 +33,8 @@ class Relation:
 
     ``product``: ``extent(whole) = prod(extent(parts))``, a reshape. ``sum``: ``extent(whole) = offset +
     sum(extent(parts))``, a concatenation or a padding. ``slice``: ``parts[0]`` is the elements ``start:stop:step`` of
-    ``whole``; ``parts`` is empty where the slice has one element.
+    ``whole``; ``parts`` is empty where the slice has one element. ``tiles``: ``parts[0]`` counts the tiles into which
+    ``whole`` is cut, ``ceil(extent(whole) / tile size)``.
     """
 
     kind: RelationKind
@@ -193,6 +194,10 @@ class DimGroups:
     def note_axis(self, module: Operation, name: str, node: int) -> None:
         """Notes that the axis ``name`` of ``module`` cuts the dimension."""
         self._raw_axes.append((module, name, node))
+
+    def axis_node(self, module: Operation, name: str) -> int:
+        """Returns a dimension that the axis is known to cut so far, -1 if there is none."""
+        return next((node for owner, axis, node in self._raw_axes if owner is module and axis == name), -1)
 
     def _new_node(self, extent: int) -> int:
         if extent == 1:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, Region
 from xdsl.traits import SymbolTable
 
-from equiforge.analysis.dim_groups import DimGroups, field_shapes
+from equiforge.analysis.dim_groups import DimGroups, Relation, field_shapes
 from equiforge.analysis.dim_rules import RULES, align_block, matmul, pointwise, reduce_dim, rule, where
 from equiforge.dialects import tile
 
@@ -21,12 +21,17 @@ def tile_matmul(groups: DimGroups, op: tile.MatmulOp) -> None:
     matmul(groups, op)
 
 
-def along(groups: DimGroups, op: tile.PartitionOp | tile.CombineOp) -> None:
-    """Dimensions stay; the one that the axis cuts gives the axis its group."""
-    groups.align_dims(groups.nodes(op.operand), groups.nodes(op.result))
+def _module_of(op: Operation) -> ModuleOp | None:
     module: Operation | None = op
     while module is not None and not isinstance(module, ModuleOp):
         module = module.parent_op()
+    return module
+
+
+def along(groups: DimGroups, op: tile.PartitionOp | tile.CombineOp) -> None:
+    """Dimensions stay; the one that the axis cuts gives the axis its group."""
+    groups.align_dims(groups.nodes(op.operand), groups.nodes(op.result))
+    module = _module_of(op)
     if module is not None:
         groups.note_axis(module, op.axis_name, groups.nodes(op.operand)[op.dim])
 
@@ -43,12 +48,17 @@ def replicate(groups: DimGroups, op: tile.ReplicateOp) -> None:
 
 @rule(tile.CollectOp)
 def collect(groups: DimGroups, op: tile.CollectOp) -> None:
-    """A leading dimension, of an extent that depends on the tile size, comes before the others; a cut one has that of
-    a tile.
+    """A leading dimension, which counts the axis's tiles, comes before the others; a cut one has the extent of a tile.
+
+    A static count follows from the axis's extent; without one, or where the axis cuts no dimension, it is fixed.
     """
+    module = _module_of(op)
+    cut = -1 if op.count is None or module is None else groups.axis_node(module, op.axis_name)
     for field in range(len(field_shapes(op.operand.type))):
         leading, *rest = groups.nodes(op.result, field)
-        groups.pin(leading, where(op), fixed=True)
+        groups.pin(leading, where(op), fixed=cut < 0)
+        if cut >= 0 and leading >= 0:
+            groups.relate(Relation("tiles", cut, (leading,)))
         before = field_shapes(op.operand.type)[field]
         after = field_shapes(op.result.type)[field][1:]
         for old, new, a, b in zip(groups.nodes(op.operand, field), rest, before, after, strict=True):

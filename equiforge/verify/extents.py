@@ -3,7 +3,7 @@
 Every group that no relation determines gets an extent of its own: two tiles and a ragged rest for what is tiled, a
 small number for what is only a batch. The extents of different groups differ and have no common divisor where
 possible, so that mixed-up dimensions are noticed. Groups that are products (reshape) or sums (concat, slices,
-padding) of others follow from these. Where that is impossible, a whole connected set of groups keeps its extents:
+padding) of others, or count the tiles of one (collect), follow from these. Where that is impossible, a whole connected set of groups keeps its extents:
 every relation holds for them.
 """
 
@@ -30,16 +30,31 @@ class ExtentPlan:
 class _Equation:
     """``extent(whole) = offset + sum(parts)`` or the product; over groups and, from their count on, segments between
     slice bounds.
+
+    ``tiles``: the whole counts tiles of the part. ``offset`` is their size at reduced extents, ``unchanged`` (extent of
+    the part, count) what is true of the program at hand.
     """
 
     kind: str
     whole: int
     parts: tuple[int, ...]
     offset: int = 0
+    unchanged: tuple[int, int] = (0, 0)
 
     def value(self, extents: dict[int, int]) -> int:
         values = [extents[part] for part in self.parts]
+        if self.kind == "tiles":
+            return self._count(values[0])
         return math.prod(values) if self.kind == "product" else self.offset + sum(values)
+
+    def _count(self, extent: int) -> int:
+        if extent == self.unchanged[0]:
+            return self.unchanged[1]
+        size = self.offset
+        while 1 < size >= extent:
+            # One tile would make the counting dimension one that broadcasts.
+            size //= 2
+        return -(-extent // size)
 
 
 def plan_extents(groups: DimGroups, limit: int = 16, tile: int = 16) -> ExtentPlan:
@@ -48,7 +63,7 @@ def plan_extents(groups: DimGroups, limit: int = 16, tile: int = 16) -> ExtentPl
     """
     old = {group: groups.extent(group) for group in range(len(groups))}
     kept = {group for group in old if groups.fixed(group) or old[group] < 0}
-    equations, segments, strided = _equations(groups, old)
+    equations, segments, strided = _equations(groups, old, 1 << (tile - 1).bit_length())
     kept |= strided
     wholes = {equation.whole for equation in equations}
     choice: dict[int, int] = {}
@@ -69,7 +84,9 @@ def plan_extents(groups: DimGroups, limit: int = 16, tile: int = 16) -> ExtentPl
     return ExtentPlan([extents[group] for group in range(len(groups))], cuts)
 
 
-def _equations(groups: DimGroups, old: dict[int, int]) -> tuple[list[_Equation], dict[int, list[int]], set[int]]:
+def _equations(
+    groups: DimGroups, old: dict[int, int], tile: int
+) -> tuple[list[_Equation], dict[int, list[int]], set[int]]:
     """Turns relations into equations. Also returns the segments of each sliced group, and the groups that must keep
     their extents.
 
@@ -81,6 +98,9 @@ def _equations(groups: DimGroups, old: dict[int, int]) -> tuple[list[_Equation],
     for relation in groups.relations:
         if relation.kind == "slice":
             slices.setdefault(relation.whole, []).append(relation)
+        elif relation.kind == "tiles":
+            cut, count = relation.whole, relation.parts[0]
+            equations.append(_Equation("tiles", count, (cut,), tile, (old[cut], old[count])))
         else:
             equations.append(_Equation(relation.kind, relation.whole, relation.parts, relation.offset))
     segments: dict[int, list[int]] = {}
@@ -132,6 +152,7 @@ def _solve(old: dict[int, int], choice: dict[int, int], equations: list[_Equatio
     their extents.
     """
     kept = set(kept)
+    counts = {e.whole for e in equations if e.kind == "tiles"}
     while True:
         extents = {v: old[v] for v in old if v in kept} | {v: n for v, n in choice.items() if v not in kept}
         pending = [e for e in equations if e.whole not in extents]
@@ -146,7 +167,7 @@ def _solve(old: dict[int, int], choice: dict[int, int], equations: list[_Equatio
             for e in equations
             if e.whole in extents and all(p in extents for p in e.parts) and e.value(extents) != extents[e.whole]
         }
-        wrong |= {v for v, n in extents.items() if n == 1 != old[v] or n > old[v] > 0}
+        wrong |= {v for v, n in extents.items() if n == 1 != old[v] or (n > old[v] > 0 and v not in counts)}
         if not wrong:
             return extents
         kept |= _connected(wrong, equations)

@@ -26,7 +26,7 @@ from equiforge.dialects import tile
 from equiforge.dialects.tile_types import axes_of, element_type_of, shape_of
 from equiforge.errors import EquiforgeError
 from equiforge.verify.numeric import Array, convert
-from equiforge.verify.tiling import Tiling
+from equiforge.verify.tiling import Tiling, collected_counts
 from equiforge.verify.values import Family, Value, round_to
 
 Rounding: TypeAlias = Literal["none", "storage"]
@@ -52,7 +52,7 @@ class Interpreter:
     def __init__(self, scope: Operation, tile_sizes: Mapping[str, int] | None = None, rounding: Rounding = "none"):
         axes = {op.axis_name: op.extent for op in scope.walk() if isinstance(op, tile.AxisOp)}
         self.scope = scope
-        self.tiling = Tiling(axes, tile_sizes)
+        self.tiling = Tiling(axes, tile_sizes, collected_counts(scope))
         self.rounding = rounding
         self._positions = {axis: list(range(self.tiling.count(axis))) for axis in axes}
 
@@ -180,8 +180,8 @@ def evaluate(
     """Evaluates a forge or tile function on whole arrays and returns its results.
 
     ``args`` have the parameters' shapes; floats of any width are taken as float64. ``tile_sizes`` gives tile sizes of
-    parallel axes by name (default: about a third of the extent, so that there is a ragged tile). Raises
-    ``EquiforgeError`` for ops without a meaning here, such as ``forge.random`` and ``forge.opaque``.
+    parallel axes by name (default: about a third of the extent, so that there is a ragged tile); a ``tile.collect``
+    into a number of tiles sets that of its axis. Raises ``EquiforgeError`` for ops without a meaning here, such as ``forge.random`` and ``forge.opaque``.
     """
     func = main_function(module_or_func)
     scope = module_or_func if isinstance(module_or_func, ModuleOp) else func.parent_op() or func

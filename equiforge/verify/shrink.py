@@ -35,7 +35,8 @@ def shrink(
     """Returns copies of both modules with smaller extents, consistent with each other, verified.
 
     ``limit``: groups of at most so many elements keep their extents (those that are only batches become 2, 3, 5 or
-    7). ``tile_size``: larger ones become two tiles of this size and a ragged rest. Groups whose extents are tied by
+    7). ``tile_size``: larger ones become two tiles of this size and a ragged rest; a
+    ``tile.collect`` then has the number of tiles of this size, rounded up to a power of two. Groups whose extents are tied by
     more than reshapes, slices, concatenations and padding (a dense constant, a gathered dimension) keep theirs.
     """
     modules = [forge_module, *([tile_module] if tile_module is not None else [])]
@@ -131,6 +132,14 @@ def _adapt_axis(rewriter: _Rewriter, op: Operation) -> Properties:
     return {"extent": int_attr(rewriter.plan.extents[group])} if group is not None else {}
 
 
+def _adapt_collect(rewriter: _Rewriter, op: Operation) -> Properties:
+    assert isinstance(op, tile.CollectOp)
+    if op.count is None:
+        return {}
+    group = rewriter.groups.group(op.result, 0)
+    return {"count": int_attr(rewriter.plan.extents[group])} if group >= 0 else {}
+
+
 def _adapt_slice(rewriter: _Rewriter, op: Operation) -> Properties:
     assert isinstance(op, forge.SliceOp)
     group = rewriter.groups.group(op.operand, op.dim)
@@ -158,6 +167,7 @@ def _adapt_constant(rewriter: _Rewriter, op: Operation) -> Properties:
 
 _ADAPTERS: dict[type[Operation], Callable[[_Rewriter, Operation], Properties]] = {
     tile.AxisOp: _adapt_axis,
+    tile.CollectOp: _adapt_collect,
     forge.SliceOp: _adapt_slice,
     forge.ConstantOp: _adapt_constant,
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
+from equiforge.dialects.tile_axes import CollectOp, collected_tile
 from equiforge.dialects.tile_types import PartitionAttr, shape_of, states_of
 from equiforge.errors import EquiforgeError
 
@@ -15,10 +16,32 @@ def default_tile(extent: int) -> int:
     return max(1, -(-extent // 3))
 
 
-class Tiling:
-    """Axis ``p`` cuts ``extents[p]`` elements into tiles of ``sizes[p]``; the last tile may be smaller."""
+def collected_counts(scope: Operation) -> dict[str, int]:
+    """Returns the number of tiles of each axis that ``tile.collect`` collects into a static number of them."""
+    counts: dict[str, int] = {}
+    for op in scope.walk():
+        if isinstance(op, CollectOp) and op.count is not None:
+            count = counts.setdefault(op.axis_name, op.count)
+            if count != op.count:
+                raise EquiforgeError(
+                    f"axis @{op.axis_name} is collected into {count} tiles and into {op.count} tiles",
+                    hint="an axis has one tile size: take another axis for one of them",
+                )
+    return counts
 
-    def __init__(self, extents: Mapping[str, int], sizes: Mapping[str, int] | None = None):
+
+class Tiling:
+    """Axis ``p`` cuts ``extents[p]`` elements into tiles of ``sizes[p]``; the last tile may be smaller.
+
+    An axis in ``counts`` is collected into so many tiles, which sets its tile size, whatever ``sizes`` has for it.
+    """
+
+    def __init__(
+        self,
+        extents: Mapping[str, int],
+        sizes: Mapping[str, int] | None = None,
+        counts: Mapping[str, int] | None = None,
+    ):
         sizes = dict(sizes or {})
         for axis, size in sizes.items():
             if axis not in extents:
@@ -26,6 +49,8 @@ class Tiling:
             if size < 1:
                 raise EquiforgeError(f"tile size {size} of axis @{axis} is not positive")
         self.extents = dict(extents)
+        for axis, count in (counts or {}).items():
+            sizes[axis] = collected_tile(extents[axis], count)
         self.sizes = {axis: sizes.get(axis, default_tile(extent)) for axis, extent in extents.items()}
 
     def count(self, axis: str) -> int:

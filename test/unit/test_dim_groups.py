@@ -133,3 +133,18 @@ def test_tile_function_is_linked_to_its_program_through_the_arguments() -> None:
     x = main_function(plain).body.block.args[0]
     assert len(g) == 2
     assert g.axis_groups(tiled) == {"q0": g.group(x, 0), "k0": g.group(x, 1)}
+
+
+def test_collected_tiles_are_counted_by_a_group_of_their_own() -> None:
+    def body(x: SSAValue) -> object:
+        partial = tile.ReduceOp.over_axis("sum", tile.PartitionOp(x, 1, "k0"), 1)
+        return tile.CollectOp(partial, "k0", 4), tile.CollectOp(partial, "k0", 4), tile.CollectOp(partial, "k0")
+
+    g, (x,), (*_, first, second, dynamic) = groups_of(program([tensor(6, 100)], body, [tile.AxisOp("k0", 100)]))
+    count = g.group(first, 0)
+    assert g.dims(first) == (count, g.group(x, 0), -1)
+    assert not g.fixed(count)
+    assert g.fixed(g.group(dynamic, 0))
+    assert Relation("tiles", g.group(x, 1), (count,)) in g.relations
+    assert Relation("tiles", g.group(x, 1), (g.group(second, 0),)) in g.relations
+    assert len(g.relations) == 2

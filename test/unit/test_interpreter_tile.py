@@ -131,6 +131,39 @@ def test_collect_stacks_the_partial_values() -> None:
     np.testing.assert_allclose(run(module, x, k0=3), expected, rtol=1e-14)
 
 
+def split_sum(extent: int, count: int, second: int | None = None) -> ModuleOp:
+    """The sum of each row of two, from ``count`` collected partial sums (and again from ``second``)."""
+
+    def total(x: Value, count: int) -> Value:
+        partial = tile.ReduceOp.over_axis("sum", tile.PartitionOp(x, 1, "k0"), 1)
+        partials = tile.StoreOp(tile.CollectOp(partial, "k0", count))
+        return forge.ReshapeOp(forge.ReduceOp("sum", partials, 0), (2, 1))
+
+    def body(x: Value) -> Value:
+        return total(x, count) if second is None else forge.AddOp(total(x, count), total(x, second))
+
+    return program([tensor(2, extent)], body, [tile.AxisOp("k0", extent)])
+
+
+def test_a_collected_number_of_tiles_sets_the_tile_size() -> None:
+    x = normal(2, 100)
+    for sizes in ({}, {"k0": 7}):
+        np.testing.assert_allclose(run(split_sum(100, 4), x, **sizes), x.sum(1, keepdims=True), rtol=1e-13)
+
+    def body(x: Value) -> Value:
+        return tile.CollectOp(tile.ReduceOp.over_axis("sum", tile.PartitionOp(x, 1, "k0"), 1), "k0", 4)
+
+    found = run(program([tensor(2, 100)], body, [tile.AxisOp("k0", 100)]), x, k0=7)
+    expected = np.stack([x[:, i : i + 32].sum(1, keepdims=True) for i in (0, 32, 64, 96)])
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def test_one_axis_is_not_collected_into_two_numbers_of_tiles() -> None:
+    assert run(split_sum(100, 4, 4), normal(2, 100)).shape == (2, 1)
+    with pytest.raises(EquiforgeError, match="axis @k0 is collected into 4 tiles and into 2 tiles"):
+        run(split_sum(100, 4, 2), normal(2, 100))
+
+
 def test_store_rounds_only_when_storage_types_count() -> None:
     module = program([tensor(3, element=f32)], lambda x: tile.StoreOp(x, f16))
     x = np.array([1 / 3, 1e5, 1e-9])

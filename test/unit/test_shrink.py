@@ -94,6 +94,35 @@ def test_tile_sizes_of_the_check_give_ragged_tiles_at_the_reduced_extents() -> N
     assert report.evaluations == 2 * 5 * 3
 
 
+def split_matmul(m: int, k: int, n: int, count: int) -> ModuleOp:
+    """Two kernels: partial products over tiles of the contraction, then their sum."""
+
+    def body(a: SSAValue, b: SSAValue) -> tile.StoreOp:
+        a = tile.PartitionOp(tile.PartitionOp(a, 1, "k0"), 0, "m0").result
+        b = tile.ReplicateOp(tile.PartitionOp(b, 0, "k0"), "m0").result
+        partials = tile.CollectOp(tile.MatmulOp(a, b), "k0", count)
+        stored = tile.StoreOp(tile.CombineOp(partials, 1, "m0"))
+        total = forge.ReshapeOp(tile.ReduceOp.over_axis("sum", tile.PartitionOp(stored, 1, "m0"), 0), (m, n))
+        return tile.StoreOp(tile.CombineOp(total, 0, "m0"))
+
+    axes = [tile.AxisOp("k0", k), tile.AxisOp("m0", m)]
+    return program([tensor(m, k), tensor(k, n)], body, axes)
+
+
+@pytest.mark.parametrize(("k", "count"), [(4096, 16), (300, 2), (1000, 4), (16, 2), (12, 3)])
+def test_collected_tiles_shrink_with_what_they_cut(k: int, count: int) -> None:
+    plain = program([tensor(64, k), tensor(k, 96)], forge.MatmulOp)
+    split = split_matmul(64, k, 96, count)
+    small, small_split = shrink(plain, split)
+    assert small_split is not None
+    (collect,) = [op for op in small_split.walk() if isinstance(op, tile.CollectOp)]
+    extent = shapes(small)[0][1]
+    assert collect.count == (count if extent == k else -(-extent // 16))
+    assert extent == k or extent % 16
+    report = check_equivalent(plain, split)
+    assert report.ok, str(report)
+
+
 def test_check_refuses_a_program_with_mixed_up_dimensions() -> None:
     # With all extents 64 the shapes fit either way; at reduced extents only the right one does, and it differs.
     plain = program([tensor(64, 64), tensor(64, 64)], forge.MatmulOp)
