@@ -100,7 +100,7 @@ def optimize(
     )
 
 
-@app.command("import", epilog="Example: equiforge import lora:b=8 | equiforge-opt --verify-diagnostics")
+@app.command("import", epilog="Example: equiforge import lora:b=8 | equiforge-opt -p convert-forge-to-egraph,saturate,extract")
 def import_(program: Program, numerics: Numerics = "real") -> None:
     """Print PROGRAM in the forge dialect."""
     from equiforge.commands.import_program import run_import
