@@ -3,8 +3,8 @@
 Every group that no relation determines gets an extent of its own: two tiles and a ragged rest for what is tiled, a
 small number for what is only a batch. The extents of different groups differ and have no common divisor where
 possible, so that mixed-up dimensions are noticed. Groups that are products (reshape) or sums (concat, slices,
-padding) of others, or count the tiles of one (collect), follow from these. Where that is impossible, a whole connected set of groups keeps its extents:
-every relation holds for them.
+padding) of others, or count the tiles of one (collect), follow from these. Where that is impossible, a whole
+connected set of groups keeps its extents: every relation holds for them.
 """
 
 from __future__ import annotations

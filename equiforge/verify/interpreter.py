@@ -181,7 +181,8 @@ def evaluate(
 
     ``args`` have the parameters' shapes; floats of any width are taken as float64. ``tile_sizes`` gives tile sizes of
     parallel axes by name (default: about a third of the extent, so that there is a ragged tile); a ``tile.collect``
-    into a number of tiles sets that of its axis. Raises ``EquiforgeError`` for ops without a meaning here, such as ``forge.random`` and ``forge.opaque``.
+    into a number of tiles sets that of its axis. Raises ``EquiforgeError`` for ops without a meaning here, such as
+    ``forge.random`` and ``forge.opaque``.
     """
     func = main_function(module_or_func)
     scope = module_or_func if isinstance(module_or_func, ModuleOp) else func.parent_op() or func

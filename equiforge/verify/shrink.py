@@ -35,9 +35,9 @@ def shrink(
     """Returns copies of both modules with smaller extents, consistent with each other, verified.
 
     ``limit``: groups of at most so many elements keep their extents (those that are only batches become 2, 3, 5 or
-    7). ``tile_size``: larger ones become two tiles of this size and a ragged rest; a
-    ``tile.collect`` then has the number of tiles of this size, rounded up to a power of two. Groups whose extents are tied by
-    more than reshapes, slices, concatenations and padding (a dense constant, a gathered dimension) keep theirs.
+    7). ``tile_size``: larger ones become two tiles of this size and a ragged rest; a ``tile.collect`` then has the
+    number of tiles of this size, rounded up to a power of two. Groups whose extents are tied by more than reshapes,
+    slices, concatenations and padding (a dense constant, a gathered dimension) keep theirs.
     """
     modules = [forge_module, *([tile_module] if tile_module is not None else [])]
     functions = [main_function(module) for module in modules]
