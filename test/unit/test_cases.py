@@ -28,14 +28,10 @@ MAY_BE_REFUSED = {
     "057": "a size-0 dimension and logsumexp of integers",
     "075": "concatenation inside an attention",
     "076": "cross_entropy is no program of this set",
-    "079": "input strides that skip more memory than the tensor holds",
     "087": "argmax",
     "091": "indexing by a tensor",
-    "098": "copysign",
-    "100": "writes to fresh buffers",
-    "105": "an in-place write of a buffer that was read before",
     "108": "writes to an input",
-    "112": "atan and tan",
+    "112": "atan, a polynomial of 20 terms here, makes the search stop at its time limit",
 }
 
 
