@@ -10,7 +10,8 @@ reference:
 * bf16 operands of ``tl.dot`` are multiplied as numbers (upstream multiplies their bit patterns);
 * the result of a comparison is boolean data (upstream keeps the operands' type, so that ``&`` of two float
 comparisons fails);
-* float32 to bf16 rounds to nearest even (upstream truncates, twice the error of a GPU);
+* float32 to bf16 rounds to nearest even (upstream truncates, twice the error of a GPU), and denormal bf16 numbers are read as what they
+  are (upstream misplaces their exponent);
 * a reduction by one of the emitted NaN-propagating maximum and minimum functions is one NumPy call, not one Python
 call an element.
 """
@@ -54,13 +55,16 @@ def run_interpreted(source: str, args: Sequence[torch.Tensor], trips: Trips | No
         # NaN and inf pass through the kernels on purpose.
         warnings.simplefilter("ignore", RuntimeWarning)
         module = load_source(source)
-        if trips is not None:
 
-            def counted(*bounds: Any) -> range:
-                trips.ranges.append(range(*(int(b) for b in bounds)))
-                return trips.ranges[-1]
+        def loop(*bounds: Any) -> range:
+            # Triton 3.6 can't turn computed bounds into Python numbers under NumPy 2.4.
+            numbers = (int(b.handle.data.item()) if hasattr(b, "handle") else int(b) for b in bounds)
+            taken = range(*numbers)
+            if trips is not None:
+                trips.ranges.append(taken)
+            return taken
 
-            module.__dict__["range"] = counted
+        module.__dict__["range"] = loop
         result = module.run(*args)
     return [*result] if isinstance(result, tuple) else [result]
 
@@ -93,6 +97,8 @@ def interpreting() -> Generator[None]:
     def rounding_convert(data: Any, source: Any, target: Any, mode: Any) -> Any:
         if source == tl.float32 and target == tl.bfloat16:
             return _to_bf16(np.asarray(data))
+        if source == tl.bfloat16 and target == tl.float32:
+            return _from_bf16(np.asarray(data))
         return convert(data, source, target, mode)
 
     def dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
@@ -143,7 +149,11 @@ def _rewritten(fn: Any) -> Any:
 def _widened(handle: Any, interpreter: Any, tl: Any) -> Any:
     if handle.dtype.scalar != tl.bfloat16:
         return handle
-    return interpreter.TensorHandle((handle.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
+    return interpreter.TensorHandle(_from_bf16(handle.data), tl.float32)
+
+
+def _from_bf16(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return (np.ascontiguousarray(data).astype(np.uint32) << 16).view(np.float32)
 
 
 def _to_bf16(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -43,8 +43,8 @@ def attention(
 ) -> Value:
     """softmax(scale · q kᵀ + mask) v. The causal mask is aligned top-left: query i sees keys 0..i.
 
-    A row that its mask hides entirely is 0, which needs saying only where a mask is given: a causal row always sees
-    key 0. Grouped queries get a group dimension of their own, in which keys and values have size 1.
+    A row whose scores are all -inf is 0, whether a mask hides it or the inputs hold infinities. Grouped queries get a
+    group dimension of their own, in which keys and values have size 1.
     """
     if dropout:
         b.refuse("attention with dropout draws random numbers", "pass dropout_p=0.0, or call model.eval()")
@@ -80,7 +80,6 @@ def attention(
         scores = _masked(b, scores, mask)
     weights = b.cast(softmax_of(b, scores, rank - 1), element_of(value))
     result = b.matmul(weights, value)
-    if mask is not None:
-        unseen = b.compare("eq", b.reduce("max", scores, [rank - 1]), -math.inf)
-        result = b.select(unseen, 0.0, result)
+    unseen = b.compare("eq", b.reduce("max", scores, [rank - 1]), -math.inf)
+    result = b.select(unseen, 0.0, result)
     return b.reshape(result, b.out.shape)
