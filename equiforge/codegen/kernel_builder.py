@@ -227,7 +227,8 @@ class KernelBuilder:
     def _state_name(self, op: tile.ReduceOp, number: int) -> str | None:
         """The name in the reducer's body, or what the state is: a running maximum, a weighted sum of rows, a sum."""
         reducer = self._reducer(op)
-        if (hint := reducer.body.block.args[number].name_hint) is not None:
+        hint = reducer.body.block.args[number].name_hint
+        if hint is not None and not hint.startswith("state"):
             return hint
         if reducer.identity[number] in (inf, -inf):
             return "running_max" if reducer.identity[number] < 0 else "running_min"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.pointwise import COMPARISONS, TRITON_TYPES, cast_text, is_float, numeric, template, whole_power
@@ -39,7 +40,8 @@ class PointwiseText(Printer):
         if form is None:
             raise CodegenError(f"{op.name} of {element} has no Triton form")
         is_call = "({0}" in form[0]
-        shown = [o.argument(dims) if is_call else o.shown(dims) for o in operands]
+        is_sum = op.mnemonic in ("add", "sub") and not is_call
+        shown = [o.argument(dims) if is_call else o.term(dims) if is_sum else o.shown(dims) for o in operands]
         if op.mnemonic == "pow":
             shown = [typed(o) if o.number is not None else s for o, s in zip(operands, shown, strict=True)]
         exact = {"div": "tl.div_rn({0}, {1})", "recip": "tl.div_rn(1.0, {0})", "sqrt": "tl.sqrt_rn({0})"}
@@ -49,7 +51,8 @@ class PointwiseText(Printer):
         if helper is not None:
             self.helpers.add(helper)
         narrowed = self._narrowed(text, dims, element, result, self._pads(op, operands), is_call)
-        self._assign(result, narrowed, op.mnemonic)
+        is_factor = op.mnemonic in ("mul", "div") and element != "i1" and not narrowed.atom
+        self._assign(result, replace(narrowed, factor=is_factor), op.mnemonic)
 
     def _pads(self, op: forge.UnaryOp | forge.BinaryOp, operands: Sequence[Tile]) -> dict[int, float]:
         """What the op makes of padding that is known in every operand."""
@@ -103,7 +106,7 @@ class PointwiseText(Printer):
             return
         text = source.text if source.atom else f"({source.text})"
         if after == "i1":
-            cast_tile = Tile(f"{text} != 0", source.dims, after, atom=False)
+            cast_tile = Tile(f"{self._widened(source).shown(source.dims)} != 0", source.dims, after, atom=False)
         else:
             pads = {d: rounded(v, after) for d, v in source.pads.items() if is_float(after)}
             cast_tile = Tile(cast_text(text, before, after), source.dims, after, pads=pads)

@@ -217,6 +217,13 @@ def joint(tiles: Sequence[Tile]) -> tuple[int, ...]:
     return tuple(sorted({d for t in tiles for d in t.dims}))
 
 
+def unreplicated(value: SSAValue) -> SSAValue:
+    """The value under ``tile.replicate``."""
+    while isinstance(value.owner, tile.ReplicateOp):
+        value = value.owner.operand
+    return value
+
+
 def readers(value: SSAValue) -> list[Operation]:
     """The ops that read a value, those behind ``tile.replicate`` included; an op that reads it twice stands twice."""
     result: list[Operation] = []

@@ -11,7 +11,7 @@ from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.grid import DOT_SIDE
 from equiforge.codegen.kernel_builder import IDENTITIES, is_parallel
 from equiforge.codegen.pointwise import TRITON_TYPES, is_float, template
-from equiforge.codegen.printer import Printer, element_name, joint
+from equiforge.codegen.printer import Printer, element_name, joint, unreplicated
 from equiforge.codegen.tiles import Tile, integer_range
 from equiforge.dialects import forge, tile
 from equiforge.dialects.tile_types import shape_of
@@ -101,7 +101,7 @@ class ProductText(Printer):
         shown = self.values[value]
         if inner not in shown.dims and self.sizes.size(value.type, inner) > 1:
             shown = self._filled(shown, value.type)
-        cast_op = value.owner
+        cast_op = unreplicated(value).owner
         if isinstance(cast_op, forge.CastOp) and shown.text.endswith(f".to({TRITON_TYPES[shown.element]})"):
             # Selecting before the cast keeps the literal's type that of the tile.
             wide = self._selected(self.values[cast_op.operand], value.type, inner, 0.0)
@@ -135,9 +135,10 @@ class ProductText(Printer):
         """An operand that was narrowed for a dot, as it was before: multiplication takes it as it is, unless casts
         are rounding steps."""
         suffix = f".to({TRITON_TYPES[shown.element]})"
-        if self.strict or not isinstance(value.owner, forge.CastOp) or not shown.text.endswith(suffix):
+        cast_op = unreplicated(value).owner
+        if self.strict or not isinstance(cast_op, forge.CastOp) or not shown.text.endswith(suffix):
             return shown
-        before = element_name(value.owner.operand.type)
+        before = element_name(cast_op.operand.type)
         return Tile(shown.text.removesuffix(suffix), shown.dims, before) if before == "f32" else shown
 
     def _accumulate(self, op: tile.AccumulateOp) -> None:
@@ -155,7 +156,12 @@ class ProductText(Printer):
             raise CodegenError(f"{op.name} {op.reducer} of {acc.element} has no Triton form")
         if form[1] is not None:
             self.helpers.add(form[1])
-        left, right = (x.argument(dims), acc.argument(dims)) if "({0}" in form[0] else (acc.shown(dims), x.shown(dims))
+        if "({0}" in form[0]:
+            left, right = x.argument(dims), acc.argument(dims)
+        elif op.reducer == "sum":
+            left, right = acc.term(dims), x.term(dims)
+        else:
+            left, right = acc.shown(dims), x.shown(dims)
         text = form[0].format(left, right)
         self._assign(result, Tile(text, dims, acc.element, atom=False), "acc")
 

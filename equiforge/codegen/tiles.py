@@ -24,9 +24,9 @@ class Tile:
     """``dims`` are the kept logical dimensions, ascending; ``pads[d]`` is what stands beyond a ragged edge of
     dimension d, where known.
 
-    ``number`` is set for a literal. ``atom`` is False for text that needs parentheses. ``product`` holds the
-    operands of a dot
-    that has not been written yet, so that it can take its accumulator.
+    ``number`` is set for a literal. ``atom`` is False for text that needs parentheses, ``factor`` is True for text that
+    needs none in a sum. ``product`` holds the operands of a dot that has not been written yet, so that it can take its
+    accumulator.
     """
 
     text: str
@@ -36,11 +36,16 @@ class Tile:
     pads: Mapping[int, float] = field(default_factory=lambda: {})
     number: float | None = None
     product: tuple[str, str, str] | None = None
+    factor: bool = False
 
     def argument(self, dims: Sequence[int]) -> str:
         """The text as an argument of a call: like :meth:`shown` without needless parentheses."""
         inside = subscript(self.dims, dims)
         return self.shown(dims) if inside else self.text
+
+    def term(self, dims: Sequence[int]) -> str:
+        """The text as an operand of a sum or difference."""
+        return self.argument(dims) if self.factor else self.shown(dims)
 
     def shown(self, dims: Sequence[int]) -> str:
         """The text as an operand among tiles of dimensions ``dims``."""
