@@ -50,6 +50,10 @@ _OPTION_US = 0.01
 """Of kernels that move and multiply the same, the one that does less comes first."""
 
 
+_GridKey = tuple[tuple[int, ...], tuple[int, int] | None]
+"""Axes of a grid, and the collected one with its tile size: what a tiling depends on."""
+
+
 @dataclass(frozen=True)
 class KernelCost:
     """What one kernel moves and does: ``bytes`` and ``flops`` at least, ``lower_us`` and ``estimate_us`` with its
@@ -125,8 +129,8 @@ class CostModel:
         self.graph = space.graph
         self.target = target
         self._work: dict[int, _Work] = {}
-        self._tilings: dict[tuple[tuple[int, ...], frozenset[int], int], _Tiling] = {}
-        self._least: dict[tuple[tuple[int, ...], int], tuple[float, float]] = {}
+        self._tilings: dict[tuple[_GridKey, frozenset[int], int], _Tiling] = {}
+        self._least: dict[tuple[_GridKey, int], tuple[float, float]] = {}
 
     @cached_property
     def dot_element(self) -> str:
@@ -240,13 +244,15 @@ class CostModel:
     def least_us(self, grid: Grid, option: Option) -> tuple[float, float]:
         """What an option costs at least in any estimate of a kernel on this grid: time for its reads out of L2, and
         for its products."""
-        key = (grid.axes, option.number)
+        key = ((grid.axes, grid.collected), option.number)
         if key not in self._least:
             work = self.work(option)
             repeated = 1
             for axis in grid.axes:
                 if axis not in work.cut:
                     size = 1 if axis in self.batch_axes else TILES[0]
+                    if grid.collected is not None and grid.collected[0] == axis:
+                        size = grid.collected[1]
                     repeated *= -(-self.graph.axes[axis].extent // size)
             cached = work.bytes * repeated / (self.target.bytes_per_us * _L2_SPEEDUP)
             self._least[key] = (cached, work.flops * repeated / work.rate)
@@ -254,21 +260,24 @@ class CostModel:
 
     def fits(self, grid: Grid, option: Option) -> bool:
         """Whether some tiling makes the tiles of an option small enough for a block."""
-        return self._holds(self._tiling(grid.axes, frozenset(), min(TILES)), option)
+        return self._holds(self._tiling(grid, frozenset(), min(TILES)), option)
 
-    def _tiling(self, grid: tuple[int, ...], loops: frozenset[int], tile: int) -> _Tiling:
-        """Tile sizes with a nominal size for the grid; an axis that a block also loops over is cut as loops are."""
-        key = (grid, loops, tile)
+    def _tiling(self, grid: Grid, loops: frozenset[int], tile: int) -> _Tiling:
+        """Tile sizes with a nominal size for the grid; an axis that a block also loops over is cut as loops are, and
+        a collected one as its number of tiles says."""
+        key = ((grid.axes, grid.collected), loops, tile)
         if key not in self._tilings:
             sizes: dict[int, int] = {-1: 1 << 62}
             for number, axis in enumerate(self.graph.axes):
                 if number in self.batch_axes:
                     sizes[number] = 1
-                elif number in grid and number not in loops:
+                elif number in grid.axes and number not in loops:
                     sizes[number] = min(tile, pow2(axis.extent))
                 else:
                     sizes[number] = min(LOOP_TILE, max(_LEAST_LOOP_TILE, tile), pow2(axis.extent))
-            counts = {a: -(-self.graph.axes[a].extent // sizes[a]) for a in {*grid, *loops}}
+            if grid.collected is not None:
+                sizes[grid.collected[0]] = grid.collected[1]
+            counts = {a: -(-self.graph.axes[a].extent // sizes[a]) for a in {*grid.axes, *loops}}
             self._tilings[key] = _Tiling(sizes, counts, {})
         return self._tilings[key]
 
@@ -304,7 +313,7 @@ class CostModel:
         lower = max(moved / self.target.bytes_per_us, flops / rate)
         best: tuple[float, int] | None = None
         for tile in TILES:
-            tiling = self._tiling(grid.axes, loops, tile)
+            tiling = self._tiling(grid, loops, tile)
             if all(self._holds(tiling, o) for o in options):
                 estimate = self._estimate(grid, works, times, pointwise, loops, tiling.counts)
                 if best is None or estimate < best[0]:

@@ -134,7 +134,7 @@ class _Derivation:
             self._choose(class_id, load, 0)
 
     def _usable(self, node: ENode) -> bool:
-        return node.op in LIGHT or (node.op == "view" and node.attrs[0] == REPLICATE)
+        return self.space.is_pointwise(node) or (node.op == "view" and node.attrs[0] == REPLICATE)
 
     def _load_of(self, class_id: int, keys: set[tuple[object, ...]]) -> Load | None:
         free = self.space.is_free(class_id)

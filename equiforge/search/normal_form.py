@@ -1,13 +1,15 @@
 """The normal form of an executable program: what may be chosen for a class of the e-graph.
 
 A *stored* class has no parallel axes and is the root of one kernel: a chain of ``combine`` nodes whose axes rise from
-the root inwards (the grid), then a tile class. A tile class is computed, or loaded: a chain of ``view`` nodes whose
+the root inwards, and of one more, a ``collect``, where it stores partial results; these axes are the grid. Then
+follows a tile class. A tile class is computed, or loaded: a chain of ``view`` nodes whose
 axes fall, down to a class in memory. No other view stands on a computed value, except a replication over the axis of
 the very reduction that made it (a value of a loop that a later loop over the same axis, or the tile of the grid,
 uses).
 
 Choices are split in two. *Heavy* ones decide how a kernel performs: loads, tile products, reductions and derived
-reductions. All others are pointwise or layout changes in registers: two programs with the same heavy choices are one
+reductions. All others are pointwise or layout changes in registers (a reshape that only adds or drops dimensions of
+size 1): two programs with the same heavy choices are one
 candidate.
 """
 
@@ -16,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from equiforge.dialects.inference import surviving_dims
+from equiforge.dialects.tile_axes import collected_tile
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode
 
 LEAVES = frozenset({"input", "const", "iota"})
@@ -70,14 +74,16 @@ class Option:
 
 @dataclass(frozen=True)
 class Grid:
-    """A way to store ``root``: its ``combine`` (or ``collect``) nodes from the root inwards, and the tile that a
-    block computes."""
+    """A way to store ``root``: its ``combine`` nodes, and a ``collect`` node, from the root inwards, and the tile that
+    a block computes. ``axes`` are those of the chain, rising. ``covered`` are the dimensions of the root that they cut,
+    ``-1 - axis`` for the collected one, of which ``collected`` has the number and the tile size."""
 
     root: int
     axes: tuple[int, ...]
     chain: tuple[tuple[int, ENode], ...]
     tile: int
     covered: frozenset[int]
+    collected: tuple[int, int] | None = None
 
 
 def product(extents: tuple[int, ...]) -> int:
@@ -86,6 +92,15 @@ def product(extents: tuple[int, ...]) -> int:
     for extent in extents:
         result *= extent
     return result
+
+
+def drops_units(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether a reshape only adds or drops dimensions of size 1.
+
+    >>> drops_units((1, 64, 32), (64, 32)), drops_units((64, 32), (2, 32, 32))
+    (True, False)
+    """
+    return [n for n in before if n != 1] == [n for n in after if n != 1]
 
 
 def contracted_dim(graph: EGraph, node: ENode) -> int | None:
@@ -138,7 +153,9 @@ class Space:
             if kind.state or class_id in self.leaf:
                 continue
             named = kind.wide is not None or class_id in results
-            if (named or any(n.op in ("matmul", "reduce", "collect") for n in nodes)) and self.grids(class_id):
+            grids = self.grids(class_id)
+            worth = named or any(n.op in ("matmul", "reduce") for n in nodes) or any(g.collected for g in grids)
+            if grids and worth:
                 allowed.append(class_id)
         return frozenset(self._one_layout_each(allowed, results))
 
@@ -175,21 +192,25 @@ class Space:
 
         def walk(class_id: int, chain: tuple[tuple[int, ENode], ...], covered: frozenset[int]) -> None:
             axes = tuple(self._axis_of(n) for _, n in chain)
-            if any(
-                n.op in LIGHT or n.op in HEAVY or n.op in LEAVES or n.op == "get" for n in self.graph.nodes[class_id]
-            ):
-                found.append(Grid(root, axes, chain, class_id, covered))
+            collected = self._collected(chain)
+            if any(self._computes(n) for n in self.graph.nodes[class_id]):
+                found.append(Grid(root, tuple(sorted(axes)), chain, class_id, covered, collected))
+            if collected is not None:
+                return
             for node in self.graph.nodes[class_id]:
-                if node.op in ("combine", "collect") and (not axes or self._axis_of(node) > axes[-1]):
-                    dim = int(node.attrs[0]) if node.op == "combine" else -1 - self._axis_of(node)
-                    walk(node.children[0], (*chain, (class_id, node)), covered | {dim})
+                axis = self._axis_of(node) if node.op in ("combine", "collect") else -1
+                step = (*chain, (class_id, node))
+                if node.op == "combine" and (not axes or axis > axes[-1]):
+                    walk(node.children[0], step, covered | {int(node.attrs[0])})
+                elif node.op == "collect" and axis not in axes:
+                    walk(node.children[0], step, covered | {-1 - axis})
 
         walk(root, (), frozenset())
         coverable: set[int] = set()
         for grid in found:
             coverable |= grid.covered
         groups = self.graph.types[root].groups
-        needed = {d for d in coverable if d < 0 or groups[d] not in self.contracted_groups}
+        needed = {d for d in coverable if d >= 0 and groups[d] not in self.contracted_groups}
         # The axes of one group are interchangeable: of the grids that cut the same dimensions, the first stands for
         # all.
         best: dict[frozenset[int], Grid] = {}
@@ -198,6 +219,25 @@ class Space:
             if needed <= grid.covered and (known is None or grid.axes < known.axes):
                 best[grid.covered] = grid
         return sorted(best.values(), key=lambda g: (-len(g.axes), g.axes))
+
+    def _computes(self, node: ENode) -> bool:
+        """Whether a kernel may make a tile by this node, other than reading it as a whole."""
+        return node.op in HEAVY or node.op in LEAVES or node.op == "get" or self.is_pointwise(node)
+
+    def is_pointwise(self, node: ENode) -> bool:
+        """Whether a node is done in registers element by element: a pointwise operation, or a reshape by dimensions of
+        size 1."""
+        if node.op == "reshape":
+            return drops_units(self.graph.types[node.children[0]].shape, tuple(int(n) for n in node.attrs))
+        return node.op in LIGHT
+
+    def _collected(self, chain: tuple[tuple[int, ENode], ...]) -> tuple[int, int] | None:
+        """Number and tile size of the axis that the end of a chain collects."""
+        if not chain or chain[-1][1].op != "collect":
+            return None
+        class_id, node = chain[-1]
+        axis = self._axis_of(node)
+        return axis, collected_tile(self.graph.axes[axis].extent, self.graph.types[class_id].shape[0])
 
     @staticmethod
     def _axis_of(node: ENode) -> int:
@@ -248,6 +288,9 @@ class Space:
         for owner, step in load.path:
             if step.op == "transpose":
                 where = (axis, int(step.attrs[where[1]]))
+            elif step.op == "reshape" and self.is_pointwise(step):
+                place = surviving_dims(self.graph.types[step.children[0]].shape, self.graph.types[owner].shape)
+                where = (axis, place[where[1]])
             elif step.op in STRUCTURAL:
                 where = (axis, where[1], owner)
                 break
@@ -264,7 +307,7 @@ class Space:
         """Pointwise and layout nodes of a class, and uses of a finished reduction, with what they demand."""
         result: list[tuple[ENode, tuple[Demand, ...]]] = []
         for node in self.graph.nodes[class_id]:
-            if node.op in LIGHT:
+            if self.is_pointwise(node):
                 result.append((node, tuple((c, ANY) for c in node.children)))
             elif node.op == "view" and node.attrs[0] == REPLICATE:
                 axis = int(node.attrs[1])

@@ -186,9 +186,10 @@ class KernelEmitter:
             if not isinstance(choice, Load):
                 self.values[class_id] = self._node(class_id, choice)
         value = self.value(self.kernel.tile)
-        for _, node in reversed(self.kernel.chain):
+        for class_id, node in reversed(self.kernel.chain):
             if node.op == "collect":
-                value = program.add(tile.CollectOp(value, program.axis(int(node.attrs[0]))))
+                count = self.graph.types[class_id].shape[0]
+                value = program.add(tile.CollectOp(value, program.axis(int(node.attrs[0])), count))
             else:
                 dim, axis = int(node.attrs[0]), program.axis(int(node.attrs[1]))
                 value = program.add(tile.CombineOp(value, dim, axis))
@@ -238,6 +239,8 @@ class KernelEmitter:
                 op = tile.ReplicateOp(self.value(node.children[0]), program.axis(int(node.attrs[1])))
             case "cast":
                 return self._cast(class_id, node)
+            case "reshape":
+                op = _layout(node, self.value(node.children[0]))
             case _:
                 operands = [self.value(c) for c in node.children]
                 op = pointwise(node.op, node.attrs, operands, element_type(self.graph.types[class_id].element))
