@@ -67,11 +67,11 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from equiforge.dialects.kernel_host import BufferOp, GraphOp, ReturnOp, ViewOp
+from equiforge.dialects.kernel_host import BufferOp, GraphOp, LaunchOp, ReturnOp, ViewOp
 from equiforge.dialects.kernel_types import BoundAttr, RangeAttr, RefType, ScheduleAttr
 from equiforge.dialects.literals import LiteralAttr, float_text, parse_float
 from equiforge.dialects.tile import AxisOp
-from equiforge.dialects.tile_types import PartialAttr, PartitionAttr, element_type_of, shape_of, states_of
+from equiforge.dialects.tile_types import PartialAttr, PartitionAttr, element_type_of, shape_of, state_on, states_of
 
 
 def bound_axes(op: Operation) -> dict[str, Operation]:
@@ -102,40 +102,11 @@ def _check_bound(op: Operation, type_: Attribute) -> None:
 
 
 @irdl_op_definition
-class LaunchOp(IRDLOperation):
-    """Runs a kernel over its grid: ``kernel.launch @attention(%q, %o) : !kernel.ref<…>, !kernel.ref<…>``.
-
-    (C1) the callee is a ``kernel.func``; (C2) the operand types are those of its arguments.
-    """
-
-    name = "kernel.launch"
-    callee = prop_def(FlatSymbolRefAttr)
-    arguments = var_operand_def(RefType)
-    assembly_format = "$callee `(` $arguments `)` `:` type($arguments) attr-dict"
-
-    def __init__(self, callee: str, arguments: Sequence[SSAValue]):
-        super().__init__(properties={"callee": SymbolRefAttr(callee)}, operands=[arguments])
-
-    def verify_(self) -> None:
-        # (C1)
-        target = SymbolTable.lookup_symbol(self, self.callee)
-        if not isinstance(target, FuncOp):
-            raise VerifyException(f"kernel.launch: @{self.callee.root_reference.data} is no kernel.func")
-        # (C2)
-        expected = tuple(a.type for a in target.body.block.args)
-        found = tuple(a.type for a in self.arguments)
-        if expected != found:
-            raise VerifyException(
-                f"kernel.launch: @{target.sym_name.data} takes ({', '.join(map(str, expected))}), not "
-                f"({', '.join(map(str, found))})"
-            )
-
-
-@irdl_op_definition
 class FuncOp(IRDLOperation):
     """One kernel: ``kernel.func @name(%q : !kernel.ref<…>, …) grid [@h0, @q0] schedule #kernel.schedule<…> { … }``.
 
-    The first grid axis varies fastest. (C1) each grid axis is a ``tile.axis`` and stands once.
+    The first grid axis varies fastest. (C1) each grid axis is a ``tile.axis`` and stands once; (C2) an operand's axes
+    are bound where it is used by what binds them where it is made; stores at an axis fit the schedule.
     """
 
     name = "kernel.func"
@@ -195,6 +166,11 @@ class FuncOp(IRDLOperation):
         for op in self.body.walk():
             for operand in op.operands:
                 _check_coordinate(op, operand)
+            if isinstance(op, StoreOp) and op.axis_name is not None and self.schedule is not None:
+                found = SymbolTable.lookup_symbol(self, op.axis_name)
+                size = self.schedule.tiles.get(op.axis_name)
+                if isinstance(found, AxisOp) and size is not None:
+                    op.check_tiles(found.extent, size)
 
 
 def _check_coordinate(op: Operation, operand: SSAValue) -> None:
@@ -237,30 +213,61 @@ class LoadOp(IRDLOperation):
 class StoreOp(IRDLOperation):
     """Writes a tile: ``kernel.store %t, %o : !tile.view<…>, !kernel.ref<…>``; nothing beyond a ragged edge is written.
 
-    The constraints are those of ``kernel.load``.
+    The constraints are those of ``kernel.load``. ``kernel.store %t, %o at @k0 : …`` writes what each coordinate of
+    the grid axis ``@k0`` has, a partial result over that axis, to its own slice of the array's leading dimension:
+    (C4) the axis is of the grid; (C5) the tile's shape is that of a slice, which ``@k0`` does not partition; (C6)
+    under the kernel's schedule the axis has as many tiles as there are slices.
     """
 
     name = "kernel.store"
     value = operand_def()
     target = operand_def(RefType)
-    assembly_format = "$value `,` $target `:` type($value) `,` type($target) attr-dict"
+    axis = opt_prop_def(FlatSymbolRefAttr)
+    assembly_format = "$value `,` $target (`at` $axis^)? `:` type($value) `,` type($target) attr-dict"
 
-    def __init__(self, value: SSAValue, target: SSAValue):
-        super().__init__(operands=[value, target])
+    def __init__(self, value: SSAValue, target: SSAValue, axis: str | None = None):
+        place = None if axis is None else SymbolRefAttr(axis)
+        super().__init__(operands=[value, target], properties={"axis": place})
+
+    @property
+    def axis_name(self) -> str | None:
+        return None if self.axis is None else self.axis.root_reference.data
+
+    @property
+    def slices(self) -> int:
+        """Elements of the leading dimension that the axis indexes."""
+        return cast(RefType, self.target.type).shape[0]
 
     def verify_(self) -> None:
-        _check_memory(self, cast(RefType, self.target.type), self.value.type)
+        ref, axis = cast(RefType, self.target.type), self.axis_name
+        if axis is not None:
+            # (C4)
+            if not isinstance(bound_axes(self).get(axis), FuncOp):
+                raise VerifyException(f"kernel.store: @{axis} is no axis of the grid here")
+            # (C5)
+            if isinstance(state_on(self.value.type, axis), PartitionAttr):
+                raise VerifyException(f"kernel.store at @{axis}: the tile is a part of {self.value.type} along it")
+        _check_memory(self, ref, self.value.type, axis)
+
+    def check_tiles(self, extent: int, size: int) -> None:
+        """(C6): the axis cuts ``extent`` elements into tiles of ``size``."""
+        if -(-extent // size) != self.slices:
+            raise VerifyException(
+                f"kernel.store at @{self.axis_name}: {self.slices} slices, but tiles of {size} cut {extent} elements "
+                f"into {-(-extent // size)}"
+            )
 
 
-def _check_memory(op: Operation, ref: RefType, tile: Attribute) -> None:
+def _check_memory(op: Operation, ref: RefType, tile: Attribute, leading: str | None = None) -> None:
     # (C1)
-    if ref.shape != tuple(shape_of(tile)) or ref.element_type != element_type_of(tile):
+    shape = ref.shape if leading is None else ref.shape[1:]
+    if shape != tuple(shape_of(tile)) or ref.element_type != element_type_of(tile):
         raise VerifyException(f"{op.name}: tile {tile} and array {ref} differ in shape or element type")
     # (C2)
     _check_bound(op, tile)
     # (C3)
     for state in states_of(tile):
-        if isinstance(state, PartialAttr):
+        if isinstance(state, PartialAttr) and state.axis_name != leading:
             raise VerifyException(
                 f"{op.name}: {tile} is a partial result over @{state.axis_name} and can't be in memory"
             )

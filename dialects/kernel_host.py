@@ -1,11 +1,11 @@
-"""The host side of the ``kernel`` dialect: the graph, its buffers, and views of them."""
+"""The host side of the ``kernel`` dialect: the graph, its buffers, views of them, and launches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
+from xdsl.dialects.builtin import FlatSymbolRefAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -20,7 +20,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, Pure, SymbolOpInterface
+from xdsl.traits import IsTerminator, Pure, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from equiforge.dialects.kernel_types import RefType
@@ -142,3 +142,33 @@ class ViewOp(IRDLOperation):
         # (C2)
         if result.layout.last > source.layout.last or result.layout.offset < source.layout.offset:
             raise VerifyException(f"kernel.view: {result} reaches beyond {source}")
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """Runs a kernel over its grid: ``kernel.launch @attention(%q, %o) : !kernel.ref<…>, !kernel.ref<…>``.
+
+    (C1) the callee is a ``kernel.func``; (C2) the operand types are those of its arguments.
+    """
+
+    name = "kernel.launch"
+    callee = prop_def(FlatSymbolRefAttr)
+    arguments = var_operand_def(RefType)
+    assembly_format = "$callee `(` $arguments `)` `:` type($arguments) attr-dict"
+
+    def __init__(self, callee: str, arguments: Sequence[SSAValue]):
+        super().__init__(properties={"callee": SymbolRefAttr(callee)}, operands=[arguments])
+
+    def verify_(self) -> None:
+        # (C1)
+        target = SymbolTable.lookup_symbol(self, self.callee)
+        if target is None or target.name != "kernel.func":
+            raise VerifyException(f"kernel.launch: @{self.callee.root_reference.data} is no kernel.func")
+        # (C2)
+        expected = tuple(target.regions[0].block.arg_types)
+        found = tuple(a.type for a in self.arguments)
+        if expected != found:
+            raise VerifyException(
+                f"kernel.launch: @{self.callee.root_reference.data} takes ({', '.join(map(str, expected))}), not "
+                f"({', '.join(map(str, found))})"
+            )

@@ -26,12 +26,14 @@ from equiforge.dialects.tile_types import element_type_of, shape_of
 
 @dataclass(eq=False)
 class _Root:
-    """A stored value: ``base`` is the tile value under its combines."""
+    """A stored value: ``base`` is the tile value under its combines; ``collected`` is the axis that becomes the
+    leading dimension, if any."""
 
     store: tile.StoreOp
     base: SSAValue
     grid: tuple[str, ...]
     order: int
+    collected: str | None = None
     needs: set[_Root] = field(default_factory=lambda: set())
     reads: set[tuple[SSAValue, str]] = field(default_factory=lambda: set())
     loops: bool = False
@@ -75,7 +77,7 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
     for group in _groups(roots):
         builder = KernelBuilder(sources, _grid(group[0]))
         name = _unique(names, _kernel_name(group))
-        functions.append(builder.build(name, [r.store for r in group], [r.base for r in group]))
+        functions.append(builder.build(name, [(r.store, r.base, r.collected) for r in group]))
         for value in builder.arguments:
             if value in buffers:
                 continue
@@ -141,11 +143,13 @@ def _root(store: tile.StoreOp, order: int, sources: Sources) -> _Root:
     while isinstance(value.owner, tile.CombineOp):
         grid.append(value.owner.axis_name)
         value = value.owner.operand
-    if isinstance(value.owner, tile.CollectOp):
-        raise CodegenError(
-            "tile.collect has no kernel form yet: partial results can't be stored", hint="drop the candidate"
-        )
-    return _Root(store, value, tuple(sorted(grid)), order)
+    if not isinstance(value.owner, tile.CollectOp):
+        return _Root(store, value, tuple(sorted(grid)), order)
+    collect = value.owner
+    value = collect.operand
+    if isinstance(value.owner, tile.CollectOp | tile.CombineOp):
+        raise CodegenError(f"tile.collect of a result of {value.owner.name}: a stored value collects one axis, first")
+    return _Root(store, value, tuple(sorted([*grid, collect.axis_name])), order, collect.axis_name)
 
 
 def _trace(root: _Root, sources: Sources, by_value: dict[SSAValue, _Root]) -> None:
@@ -175,7 +179,7 @@ def _groups(roots: Sequence[_Root]) -> list[list[_Root]]:
     for root in sorted(roots, key=lambda r: (len(r.needs), r.order)):
         for group in groups:
             joined = group[0]
-            if joined.grid != root.grid or not _worth_joining(group, root):
+            if joined.grid != root.grid or not _worth_joining(group, root) or not _same_slices(joined, root):
                 continue
             # Nothing that the group feeds may be needed by the new member, nor the other way round.
             if any(member in root.needs or root in member.needs for member in group):
@@ -190,6 +194,13 @@ def _groups(roots: Sequence[_Root]) -> list[list[_Root]]:
         else:
             groups.append([root])
     return groups
+
+
+def _same_slices(a: _Root, b: _Root) -> bool:
+    """Collected axes have one tile size in a kernel, so stores agree in what they collect."""
+    if a.collected is None or b.collected is None:
+        return a.collected == b.collected
+    return a.collected == b.collected and shape_of(a.store.result.type)[0] == shape_of(b.store.result.type)[0]
 
 
 def _feeding(groups: list[list[_Root]], root: _Root) -> list[list[_Root]]:
@@ -209,6 +220,8 @@ def _grid(root: _Root) -> tuple[str, ...]:
         dims[value.owner.axis_name] = value.owner.dim
         value = value.owner.operand
     rank = len(shape_of(root.store.result.type))
+    if root.collected is not None:
+        dims[root.collected] = 0
     # Rows (the last dimension but one) first: neighbouring blocks then read the same columns of a weight.
     return tuple(sorted(dims, key=lambda a: (dims[a] != rank - 2, -dims[a])))
 

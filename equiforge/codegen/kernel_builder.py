@@ -51,15 +51,16 @@ class KernelBuilder:
         self.arguments: dict[SSAValue, SSAValue] = {}
         self._views: dict[tuple[SSAValue, Attribute], SSAValue] = {}
 
-    def build(self, name: str, roots: Sequence[tile.StoreOp], bases: Sequence[SSAValue]) -> kernel.FuncOp:
-        """The function; ``self.arguments`` then maps memory roots, inputs first, to its arguments in order."""
-        values = self.materialize(bases, self.root)
-        for root, value in zip(roots, values, strict=True):
+    def build(self, name: str, roots: Sequence[tuple[tile.StoreOp, SSAValue, str | None]]) -> kernel.FuncOp:
+        """The function that stores ``roots``: each a store, the value under its combines, and the axis that is
+        collected, if any. ``self.arguments`` then maps memory roots, inputs first, to its arguments in order."""
+        values = self.materialize([base for _, base, _ in roots], self.root)
+        for (root, _, collected), value in zip(roots, values, strict=True):
             element = element_type_of(root.result.type)
             if element_type_of(value.type) != element:
                 value = self.root.emit(forge.CastOp(value, element), value.name_hint)
             target = self.memory(Memory(root.result, self.sources.layouts[root.result]))
-            self.root.block.add_op(kernel.StoreOp(value, target))
+            self.root.block.add_op(kernel.StoreOp(value, target, collected))
         return kernel.FuncOp(name, self.grid, Region(self.root.block))
 
     # Values

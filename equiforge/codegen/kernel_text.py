@@ -71,8 +71,9 @@ class KernelText(MemoryText, PointwiseText, ProductText):
                 continue
             ref, value = (op.source, op.result) if isinstance(op, kernel.LoadOp) else (op.target, op.value)
             name = self._root(ref).name_hint or "?"
-            for dim in range(len(shape_of(value.type))):
-                axis = self.sizes.axis_on(value.type, dim)
+            collected = op.axis_name if isinstance(op, kernel.StoreOp) else None
+            axes = [self.sizes.axis_on(value.type, dim) for dim in range(len(shape_of(value.type)))]
+            for dim, axis in enumerate(axes if collected is None else [collected, *axes]):
                 if axis is not None and name not in cuts.setdefault(axis, {}).setdefault(dim, []):
                     cuts[axis][dim].append(name)
         lines: list[str] = []

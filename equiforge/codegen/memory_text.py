@@ -22,20 +22,21 @@ class MemoryText(Printer):
             ref = ref.owner.source
         return ref
 
-    def _address(self, ref: SSAValue, type_: Attribute) -> tuple[str, tuple[int, ...]]:
-        """Pointer text for a tile and the dimensions that it varies along."""
+    def _address(self, ref: SSAValue, type_: Attribute, leading: str | None = None) -> tuple[str, tuple[int, ...]]:
+        """Pointer text for a tile and the dimensions that it varies along; ``leading`` is the index in a dimension
+        that the array has before the tile's."""
         root = self._root(ref)
         layout = cast(kernel.RefType, ref.type).layout
         span = cast(kernel.RefType, root.type).layout.last + layout.last
         wide = ".to(tl.int64)" if span + 1 > _INT32_MAX else ""
         terms: list[tuple[tuple[int, ...], str, int, bool]] = []
-        for dim, digits in enumerate(layout.dims):
+        for dim, digits in enumerate(layout.dims, start=0 if leading is None else -1):
             if not digits:
                 continue
-            index = self._index(type_, dim)
+            index = self._index(type_, dim) if leading is None or dim >= 0 else leading
             if index == "0":
                 continue
-            kept = (dim,) if self.sizes.size(type_, dim) > 1 else ()
+            kept = (dim,) if dim >= 0 and self.sizes.size(type_, dim) > 1 else ()
             inner = 1
             for position in range(len(digits) - 1, -1, -1):
                 extent, stride = digits[position]
@@ -86,7 +87,7 @@ class MemoryText(Printer):
     def _store(self, op: kernel.StoreOp) -> None:
         type_ = op.value.type
         value = self.values[op.value]
-        pointer, dims = self._address(op.target, type_)
+        pointer, dims = self._address(op.target, type_, None if op.axis_name is None else self.collected[op.axis_name])
         mask = self._mask(type_, dims)
         self._call("", "tl.store", [pointer, value.argument(dims), *([f"mask={mask}"] if mask else [])])
 

@@ -36,6 +36,8 @@ class Printer:
         self.values: dict[SSAValue, Tile] = {}
         self.starts: dict[str, str] = {}
         self.indices: dict[str, str] = {}
+        #: The number of the current tile of each grid axis that is collected.
+        self.collected: dict[str, str] = {op.axis_name: "0" for op in stores_at(function) if op.axis_name}
         self.whole: dict[tuple[int, int], str] = {}
         self.head: list[str] = []
         self.body: list[str] = []
@@ -76,6 +78,8 @@ class Printer:
             name = self.names.fresh(axis)
             lines.append(f"    {name} = {coordinate}")
             self.indices[axis] = self.starts[axis] = name
+            if axis in self.collected:
+                self.collected[axis] = name
             return
         name = self.names.fresh(axis)
         block = self.blocks[axis]
@@ -85,6 +89,10 @@ class Printer:
         else:
             start = self.names.fresh(f"{axis}_start")
             self.starts[axis] = start
+            if axis in self.collected:
+                self.collected[axis] = self.names.fresh(f"{axis}_tile")
+                lines.append(f"    {self.collected[axis]} = {coordinate}")
+                coordinate = self.collected[axis]
             product = coordinate if " " not in coordinate else f"({coordinate})"
             lines.append(f"    {start} = {product} * {block}")
             lines.append(f"    {name} = {start} + tl.arange(0, {block})")
@@ -211,6 +219,11 @@ class Printer:
         if wanted in ("f16", "bf16") and element == "f32":
             return Tile(f"({text}).to({TRITON_TYPES[wanted]})", dims, wanted, pads=pads)
         return Tile(text, dims, wanted, atom, pads)
+
+
+def stores_at(function: kernel.FuncOp) -> list[kernel.StoreOp]:
+    """The stores of a kernel in which an axis of the grid indexes the leading dimension."""
+    return [op for op in function.body.walk() if isinstance(op, kernel.StoreOp) and op.axis_name is not None]
 
 
 def joint(tiles: Sequence[Tile]) -> tuple[int, ...]:

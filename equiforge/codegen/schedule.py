@@ -22,6 +22,7 @@ from equiforge.codegen.grid import DOT_SIDE, Sizes, axes_used, extents_of, power
 from equiforge.codegen.kernel_builder import is_parallel
 from equiforge.codegen.targets import Target, target_of
 from equiforge.dialects import kernel, tile
+from equiforge.dialects.tile_axes import collected_tile
 from equiforge.dialects.tile_types import element_type_of, shape_of
 
 #: Registers a block may keep in values that live through a loop, in bytes: half of a multiprocessor's.
@@ -63,14 +64,21 @@ def default_schedule(
 
     ``extents`` gives the elements of each axis (default: from the kernel's module). ``override`` may fix ``tiles``
     (a mapping from axis to
-    size), ``warps``, ``stages`` and ``matmul``; what it fixes is not changed. Raises CodegenError where no tile
+    size), ``warps``, ``stages`` and ``matmul``; what it fixes is not changed. The tile of a collected axis is what
+    the stored array's shape says. Raises CodegenError where no tile
     sizes fit.
     """
     device = target_of(target)
     if extents is None:
         extents = extents_of(_module_of(function))
     override = override or {}
-    fixed = cast(Mapping[str, int], override.get("tiles", {}))
+    fixed = {**cast(Mapping[str, int], override.get("tiles", {}))}
+    for axis, size in _collected(function, extents).items():
+        if fixed.setdefault(axis, size) != size:
+            raise CodegenError(
+                f"@{function.sym_name.data} collects axis {axis} into an array whose shape takes tiles of {size}, "
+                f"not {fixed[axis]}"
+            )
     matmul = str(override.get("matmul", "dot"))
     roles = _roles(function)
     axes = sorted(axes_used(function))
@@ -114,6 +122,22 @@ def apply_schedules(
     for function in kernel.functions_of(module):
         given = overrides.get(function.sym_name.data, overrides.get("*"))
         function.properties["schedule"] = default_schedule(function, target, extents, given)
+
+
+def _collected(function: kernel.FuncOp, extents: Mapping[str, int]) -> dict[str, int]:
+    """Tile sizes that the shapes of stored arrays decide: axes that index the leading dimension of one."""
+    sizes: dict[str, int] = {}
+    for op in function.body.walk():
+        if not isinstance(op, kernel.StoreOp) or op.axis_name is None:
+            continue
+        axis = op.axis_name
+        size = collected_tile(extents[axis], op.slices)
+        if -(-extents[axis] // size) != op.slices or sizes.setdefault(axis, size) != size:
+            raise CodegenError(
+                f"@{function.sym_name.data}: no tile size cuts the {extents[axis]} elements of axis {axis} into the "
+                f"{op.slices} slices that are stored"
+            )
+    return sizes
 
 
 def shared_memory(function: kernel.FuncOp, sizes: Sizes, capability: int = 80) -> int:
@@ -202,7 +226,8 @@ def _roles(function: kernel.FuncOp) -> _Roles:
                 roles.reduced.add(axis)
         elif isinstance(op, kernel.LoadOp | kernel.StoreOp):
             ref, value = (op.source, op.result) if isinstance(op, kernel.LoadOp) else (op.target, op.value)
-            for dim, digits in enumerate(cast(kernel.RefType, ref.type).layout.dims):
+            before = isinstance(op, kernel.StoreOp) and op.axis_name is not None
+            for dim, digits in enumerate(cast(kernel.RefType, ref.type).layout.dims, start=-before):
                 axis = probe.axis_on(value.type, dim)
                 if axis is not None and digits and digits[-1][1] == 1:
                     roles.contiguous.add(axis)

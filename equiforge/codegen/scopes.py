@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.sources import needed_axes
-from equiforge.dialects import tile
+from equiforge.dialects import forge, tile
 from equiforge.dialects.tile_types import ReplicateAttr, axes_of, states_of, with_states
 
 
@@ -72,7 +72,11 @@ class Scope:
 
         Operands keep only the axes that they depend on; ``tile.replicate`` supplies those that others bring in.
         """
-        if any(s.axis_name for v in operands for s in states_of(v.type)):
+        if isinstance(op, forge.ExpandOp):
+            # A dimension that grows is cut by axes that the operand need not depend on.
+            grown = [a for a in sorted(needed_axes(op.result.type)) if a not in axes_of(operands[0].type)]
+            operands = [self._replicated(operands[0], grown)]
+        elif any(s.axis_name for v in operands for s in states_of(v.type)):
             operands = self.aligned(operands, op)
         new = type(op).create(
             operands=operands,
@@ -101,13 +105,14 @@ class Scope:
         if isinstance(op, tile.AccumulateOp):
             return list(operands)
         axes = sorted({axis for v in operands for axis in axes_of(v.type)})
-        result: list[SSAValue] = []
-        for value in operands:
-            for axis in axes:
-                if axis not in axes_of(value.type):
-                    value = self.emit(tile.ReplicateOp(value, axis), value.name_hint)
-            result.append(value)
-        return result
+        return [self._replicated(value, axes) for value in operands]
+
+    def _replicated(self, value: SSAValue, axes: Sequence[str]) -> SSAValue:
+        """The value with a state along all of the axes."""
+        for axis in axes:
+            if axis not in axes_of(value.type):
+                value = self.emit(tile.ReplicateOp(value, axis), value.name_hint)
+        return value
 
 
 def dependent_type(type_: Attribute) -> Attribute:

@@ -129,6 +129,53 @@ kernel.func @f(%x : !kernel.ref<8xf32, [1]>) grid [@t0] {
 
 // -----
 
+// CHECK: kernel.store: @k0 is no axis of the grid here
+tile.axis @t0 extent 8
+tile.axis @k0 extent 8
+kernel.func @f(%x : !kernel.ref<4x8xf32, [8, 1]>) grid [@t0] {
+  %v = kernel.fill 0.0 : !tile.view<8xf32, [#tile.partition<@t0, 0>]>
+  kernel.store %v, %x at @k0 : !tile.view<8xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<4x8xf32, [8, 1]>
+}
+
+// -----
+
+// CHECK: kernel.store at @t0: the tile is a part of !tile.view<8xf32, [#tile.partition<@t0, 0>]> along it
+tile.axis @t0 extent 8
+kernel.func @f(%x : !kernel.ref<4x8xf32, [8, 1]>) grid [@t0] {
+  %v = kernel.fill 0.0 : !tile.view<8xf32, [#tile.partition<@t0, 0>]>
+  kernel.store %v, %x at @t0 : !tile.view<8xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<4x8xf32, [8, 1]>
+}
+
+// -----
+
+// CHECK: kernel.store: tile !tile.view<8xf32, [#tile.partial<@t0, sum>]> and array !kernel.ref<8xf32, [1]> differ in shape or element type
+tile.axis @t0 extent 8
+kernel.func @f(%x : !kernel.ref<8xf32, [1]>) grid [@t0] {
+  %v = kernel.fill 0.0 : !tile.view<8xf32, [#tile.partial<@t0, sum>]>
+  kernel.store %v, %x at @t0 : !tile.view<8xf32, [#tile.partial<@t0, sum>]>, !kernel.ref<8xf32, [1]>
+}
+
+// -----
+
+// CHECK: kernel.store: !tile.view<8xf32, [#tile.partial<@k0, sum>, #tile.partial<@t0, sum>]> is a partial result over @k0 and can't be in memory
+tile.axis @t0 extent 8
+tile.axis @k0 extent 8
+kernel.func @f(%x : !kernel.ref<4x8xf32, [8, 1]>) grid [@t0, @k0] {
+  %v = kernel.fill 0.0 : !tile.view<8xf32, [#tile.partial<@k0, sum>, #tile.partial<@t0, sum>]>
+  kernel.store %v, %x at @t0 : !tile.view<8xf32, [#tile.partial<@k0, sum>, #tile.partial<@t0, sum>]>, !kernel.ref<4x8xf32, [8, 1]>
+}
+
+// -----
+
+// CHECK: kernel.store at @t0: 4 slices, but tiles of 4 cut 8 elements into 2
+tile.axis @t0 extent 8
+kernel.func @f(%x : !kernel.ref<4x3xf32, [3, 1]>) grid [@t0] schedule #kernel.schedule<tiles = {t0 = 4}, warps = 1, stages = 1, matmul = dot> {
+  %v = kernel.fill 0.0 : !tile.view<3xf32, [#tile.partial<@t0, sum>]>
+  kernel.store %v, %x at @t0 : !tile.view<3xf32, [#tile.partial<@t0, sum>]>, !kernel.ref<4x3xf32, [3, 1]>
+}
+
+// -----
+
 // CHECK: kernel.iota: tensor<8xi64> has no dimension 1
 kernel.func @f() grid [] {
   %v = kernel.iota 1 : tensor<8xi64>

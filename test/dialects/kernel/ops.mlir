@@ -54,3 +54,11 @@ kernel.func @scale(%x : !kernel.ref<50x72xf16, [72, 1]>, %y : !kernel.ref<50x72x
   // CHECK: kernel.store %{{.*}}, %{{y.*}} : !tile.view<50x72xf16, [#tile.partition<@t0, 0>]>, !kernel.ref<50x72xf16, [72, 1]>
   kernel.store %h, %y : !tile.view<50x72xf16, [#tile.partition<@t0, 0>]>, !kernel.ref<50x72xf16, [72, 1]>
 }
+
+// CHECK: kernel.func @parts
+kernel.func @parts(%x : !kernel.ref<50x72xf32, [72, 1]>, %y : !kernel.ref<5x50x1xf32, [50, 1, 1]>) grid [@t0, @k0] schedule #kernel.schedule<tiles = {t0 = 32, k0 = 16}, warps = 4, stages = 1, matmul = dot> {
+  %v = kernel.load %x : !kernel.ref<50x72xf32, [72, 1]> -> !tile.view<50x72xf32, [#tile.partition<@k0, 1>, #tile.partition<@t0, 0>]>
+  %p = tile.reduce sum over axis(1) %v : (!tile.view<50x72xf32, [#tile.partition<@k0, 1>, #tile.partition<@t0, 0>]>) -> !tile.view<50x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@t0, 0>]>
+  // CHECK: kernel.store %{{.*}}, %{{y.*}} at @k0 : !tile.view<50x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
+  kernel.store %p, %y at @k0 : !tile.view<50x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
+}
