@@ -87,7 +87,7 @@ def judge(
     All arrays have the same shape; ``element`` is the element type of the output (``f16``, ``i32``, …). Without
     ``eager`` the bound is ``floor`` (default: the rounding of ``element``). An element's kind (finite, inf, NaN) is
     right if it is eager's, or the rounded reference's: a program that does not overflow where eager's half-precision
-    intermediates do is no worse for it, and where those overflow the result is eager's in being infinite or NaN.
+    intermediates do is no worse for it, and where the result overflows too it is infinite or NaN.
     """
     if actual.shape != reference.shape:
         return ErrorReport(np.inf, 0.0, misplaced=0, example=f"; shape {actual.shape}, expected {reference.shape}")
@@ -102,8 +102,8 @@ def judge(
     eager_error = None
     if eager is not None:
         eager = eager.astype(np.float64)
-        # What eager's own intermediates overflow to where the exact result is finite depends on their order: any sign.
-        overflowed = ~np.isfinite(eager) & np.isfinite(reference)
+        # Where the result and eager's intermediates overflow, what comes of them depends on the order: inf or NaN.
+        overflowed = ~np.isfinite(eager) & ~np.isfinite(rounded) & np.isfinite(reference)
         right |= (kind == kinds(eager)) | (overflowed & (kind != 0))
         eager_error = relative_l2(eager, np.where(np.isfinite(rounded), reference, rounded))
     error = relative_l2(actual, np.where(np.isfinite(rounded), reference, rounded))
