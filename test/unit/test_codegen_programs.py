@@ -80,6 +80,11 @@ CASES: dict[str, tuple[list[torch.Tensor], Callable[..., torch.Tensor], float]] 
         lambda q, k, v: attention(q, k.repeat_interleave(2, 0), v.repeat_interleave(2, 0)),
         HALF,
     ),
+    "nested-loops": (
+        [draw(2, 40, 48), draw(2, 56, 48), draw(2, 56, 48), draw(1, 48, 48) * 0.2],
+        lambda q, k, v, w: attention(q.double() @ w.double(), k, v),
+        HALF,
+    ),
     "layernorm": ([draw(20, 72, dtype=torch.float32)], layer_norm, 1e-6),
     "softmax-two-loops": ([draw(40, 72, dtype=torch.float32)], lambda x: x.double().softmax(1), 1e-6),
     "grid-axis-as-loop": (
