@@ -1,7 +1,7 @@
 """Causal attention as one writes it down, optimized from Python and run under Triton's interpreter on the CPU.
 
-python examples/attention.py
-equiforge optimize examples/attention.py:large --target h200
+python docs/examples/attention.py
+equiforge optimize docs/examples/attention.py:large --target h200
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """RMS normalization and a projection: the program of docs/tour.md.
 
-equiforge optimize examples/rmsnorm_linear.py:make
+equiforge optimize docs/examples/rmsnorm_linear.py:make
 """
 
 from __future__ import annotations
