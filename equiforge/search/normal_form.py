@@ -140,21 +140,26 @@ class Space:
 
     @cached_property
     def storable(self) -> frozenset[int]:
-        """Classes that a program may keep in memory: results, products and reductions, and values that the user's
-        program names.
+        """Classes that a program may keep in memory: results, products and reductions, values that the user's program
+        names, and partial results. Partial results with more elements than all arguments together are left out: writing
+        and reading them would take longer than everything else.
 
         Of classes that only a transposition or a reshape tells apart, one is stored: a result, else a named value,
         else the first.
         """
         results = set(self.graph.roots)
         allowed: list[int] = []
+        most = sum(product(shape) for _, shape, _ in self.graph.inputs)
         for class_id, nodes in self.graph:
             kind = self.graph.types[class_id]
             if kind.state or class_id in self.leaf:
                 continue
             named = kind.wide is not None or class_id in results
             grids = self.grids(class_id)
-            worth = named or any(n.op in ("matmul", "reduce") for n in nodes) or any(g.collected for g in grids)
+            if any(grid.collected for grid in grids):
+                worth = product(kind.shape) <= most
+            else:
+                worth = named or any(n.op in ("matmul", "reduce") for n in nodes)
             if grids and worth:
                 allowed.append(class_id)
         return frozenset(self._one_layout_each(allowed, results))

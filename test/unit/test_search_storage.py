@@ -226,3 +226,10 @@ def test_a_view_through_a_dimension_of_size_one_is_the_same_load():
     loads: list[Load] = [*space.loads(through), *space.loads(straight)]
     assert len(loads) == 2
     assert loads[0].key == loads[1].key
+
+
+def test_partial_results_that_outweigh_the_arguments_are_not_stored():
+    # 4 x 20 x 12 partial results; 20 x 100 and 100 x 12 elements of arguments, then 20 x 8 and 8 x 12.
+    light, heavy = (SplitProduct(20, 12, k, 4, "a", "b", "c") for k in (100, 8))
+    assert light.partials in Space(light.graph).storable
+    assert Space(heavy.graph).storable == {heavy.result}
