@@ -100,7 +100,9 @@ def optimize(
     )
 
 
-@app.command("import", epilog="Example: equiforge import lora:b=8 | equiforge-opt -p convert-forge-to-egraph,saturate,extract")
+@app.command(
+    "import", epilog="Example: equiforge import lora:b=8 | equiforge-opt -p convert-forge-to-egraph,saturate,extract"
+)
 def import_(program: Program, numerics: Numerics = "real") -> None:
     """Print PROGRAM in the forge dialect."""
     from equiforge.commands.import_program import run_import
