@@ -1,22 +1,19 @@
 """The ``kernel`` dialect: what runs, one step above Triton text.
 
-A module holds the axes and reducers of the tile level, one ``kernel.graph`` and the ``kernel.func``s it launches.
-The graph is the
-host side: buffers, other views of them, launches in data-dependence order. A function is one kernel: a program
-instance for each coordinate of
-its grid axes. Inside, values are tiles; their types are the tile types (``!tile.view``, or ``tensor`` for what
-depends on no axis) and
-the ops on them are the pointwise ``forge`` ops, ``tile.matmul``, ``tile.reduce`` and ``tile.accumulate``.
+A module holds the axes and reducers of the tile level, one ``kernel.graph`` and the ``kernel.func``s it launches. The
+graph is the host side: buffers, other views of them, launches in data-dependence order. A function is one kernel: a
+program instance for each coordinate of its grid axes. Inside, values are tiles; their types are the tile types
+(``!tile.view``, or ``tensor`` for what depends on no axis) and the ops on them are the pointwise ``forge`` ops,
+``tile.matmul``, ``tile.reduce`` and ``tile.accumulate``.
 
 Invariants:
 
-* a value with the state ``partition`` or ``partial`` of an axis stands where that axis is bound: by the grid, or
-by an enclosing
-  ``kernel.for`` over it. The innermost binding counts, so a loop over ``@t0`` inside a kernel with the grid axis
-  ``@t0`` sees
-  other tiles than the code around it, and may not use that code's ``@t0`` values;
+* a value with the state ``partition`` or ``partial`` of an axis stands where that axis is bound: by the grid, or by
+  an enclosing ``kernel.for`` over it. The innermost binding counts, so a loop over ``@t0`` inside a kernel with the
+  grid axis ``@t0`` sees other tiles than the code around it, and may not use that code's ``@t0`` values;
 * the state ``replicate`` costs nothing: such a value is the same at every coordinate;
-* memory effects are in ``kernel.store`` only, and no kernel loads what it stores.
+* memory effects are in ``kernel.store`` only, and no kernel loads what it stores; partial results are stored only
+  ``at`` their axis, a slice for each coordinate.
 
     kernel.graph @main {
       %x = kernel.buffer input "x" : !kernel.ref<64x128xf16, [128, 1]>
@@ -192,8 +189,7 @@ class LoadOp(IRDLOperation):
     """A tile of an array: ``%t = kernel.load %q : !kernel.ref<…> -> !tile.view<…>``; ragged edges read as 0.
 
     The partitions of the result type say which axis cuts which dimension. (C1) shape and element type are those of
-    the array;
-    (C2) the axes are bound here; (C3) the result is no partial value.
+    the array; (C2) the axes are bound here; (C3) the result is no partial value.
     """
 
     name = "kernel.load"
@@ -211,7 +207,8 @@ class LoadOp(IRDLOperation):
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
-    """Writes a tile: ``kernel.store %t, %o : !tile.view<…>, !kernel.ref<…>``; nothing beyond a ragged edge is written.
+    """Writes a tile: ``kernel.store %t, %o : !tile.view<…>, !kernel.ref<…>``; nothing beyond a ragged edge is
+    written.
 
     The constraints are those of ``kernel.load``. ``kernel.store %t, %o at @k0 : …`` writes what each coordinate of
     the grid axis ``@k0`` has, a partial result over that axis, to its own slice of the array's leading dimension:
@@ -339,15 +336,13 @@ class IotaOp(IRDLOperation):
 
 @irdl_op_definition
 class ForOp(IRDLOperation):
-    """A loop over the tiles of an axis: ``%r = kernel.for @k0 iter_args(%acc = %zero) ranges [#kernel.range<…>] {
-    … }``.
+    """A loop over the tiles of an axis: ``%r = kernel.for @k0 iter_args(%acc = %zero) ranges [#kernel.range<…>] { …
+    }``.
 
     The initial values are the identities of what is accumulated. ``ranges`` (optional) bounds the elements that
-    matter: a tile
-    outside all of them is not visited.
-    (C1) the axis is a ``tile.axis``; (C2) the types of initial values, block arguments, yielded values and results
-    agree;
-    (C3) no such type depends on the loop's axis; (C4) a bound's axis is bound outside.
+    matter: a tile outside all of them is not visited. (C1) the axis is a ``tile.axis``; (C2) the types of initial
+    values, block arguments, yielded values and results agree; (C3) no such type depends on the loop's axis; (C4) a
+    bound's axis is bound outside.
     """
 
     name = "kernel.for"

@@ -72,8 +72,8 @@ class ReturnOp(IRDLOperation):
 class BufferOp(IRDLOperation):
     """A tensor in global memory: ``%q = kernel.buffer input "q" : !kernel.ref<…>``.
 
-    (C1) the kind is ``input``, ``constant``, ``temporary`` or ``output``; (C2) exactly a constant has a value, of
-    as many elements.
+    (C1) the kind is ``input``, ``constant``, ``temporary`` or ``output``; (C2) exactly a constant has a value, of as
+    many elements.
     """
 
     name = "kernel.buffer"

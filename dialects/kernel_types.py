@@ -187,9 +187,8 @@ class ScheduleAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class BoundAttr(ParametrizedAttribute):
-    """An affine bound ``@q0 + c`` or a constant: as a lower bound, the first element of the current tile of
-    ``@q0`` plus c; as an
-    upper bound, its last element plus c."""
+    """An affine bound ``@q0 + c`` or a constant: as a lower bound, the first element of the current tile of ``@q0``
+    plus c; as an upper bound, its last element plus c."""
 
     name = "kernel.bound"
     axis: StringAttr = param_def()

@@ -1,11 +1,9 @@
 """Which elements of a loop's dimension can matter: affine bounds from masks of index comparisons.
 
-A loop over ``@k0`` whose reduction takes the maximum of ``select(mask, s, -inf)`` need not visit a tile in which
-the mask holds nowhere. The
-mask is read as and/or/not of comparisons of indices and constants; each comparison bounds the key index by the
-first or last element
-of another axis's tile. What is not understood bounds nothing. The mask itself stays in the loop, for tiles that
-are partly live.
+A loop over ``@k0`` whose reduction takes the maximum of ``select(mask, s, -inf)`` need not visit a tile in which the
+mask holds nowhere. The mask is read as and/or/not of comparisons of indices and constants; each comparison bounds the
+key index by the first or last element of another axis's tile. What is not understood bounds nothing. The mask itself
+stays in the loop, for tiles that are partly live.
 """
 
 from __future__ import annotations
@@ -53,8 +51,8 @@ EVERYTHING = (Range(),)
 
 @dataclass(frozen=True)
 class _Linear:
-    """``sum(factor * index) + constant``; an index is that of an axis's dimension, or of a whole dimension of so
-    many elements."""
+    """``sum(factor * index) + constant``; an index is that of an axis's dimension, or of a whole dimension of so many
+    elements."""
 
     terms: tuple[tuple[str | int, int], ...]
     constant: int

@@ -1,9 +1,8 @@
 """Compiling emitted modules for devices that are not here: PTX and cubin by Triton and its ptxas, no driver.
 
-The module's own launcher is run on ``meta`` tensors with launching replaced by recording, so what is compiled is
-what it would launch: the same
-argument types, tile sizes and options. Pointers are promised to be 16-byte aligned, as Triton's launcher finds
-them to be.
+The module's own launcher is run on ``meta`` tensors with launching replaced by recording, so what is compiled is what
+it would launch: the same argument types, tile sizes and options. Pointers are promised to be 16-byte aligned, as
+Triton's launcher finds them to be.
 """
 
 from __future__ import annotations
@@ -65,9 +64,8 @@ class Launch:
 def compile_offline(source: str, targets: Sequence[str | int | Target] | str | int | Target) -> list[CompiledKernel]:
     """Compiles every kernel of an emitted module for every target.
 
-    ``fits`` is False where the kernel needs more shared memory than a block of the target may have: it would fail
-    at launch. Raises
-    CodegenError with Triton's message when a kernel does not compile.
+    ``fits`` is False where the kernel needs more shared memory than a block of the target may have: it would fail at
+    launch. Raises CodegenError with Triton's message when a kernel does not compile.
     """
     triton = triton_module()
     GPUTarget = triton_module("triton.backends.compiler").GPUTarget

@@ -1,8 +1,8 @@
-"""A scheduled kernel graph as a standalone Triton module: kernels, a launcher ``run``, and checks of what it is given.
+"""A scheduled kernel graph as a standalone Triton module: kernels, a launcher ``run``, and checks of what it is
+given.
 
 The module imports torch and Triton and nothing else. Shapes, strides and tile sizes are literals; masks stand only
-where a tile can reach
-beyond an edge.
+where a tile can reach beyond an edge.
 """
 
 from __future__ import annotations

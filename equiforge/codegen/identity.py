@@ -1,9 +1,8 @@
 """Whether a rolling reduction is left unchanged by a tile in which its first input is -inf everywhere.
 
 The body of a reducer is evaluated on what is known then: the input is -inf, each state is itself, everything else
-unknown. Twice: once
-with the running maximum at some finite value, once with every state at its identity. Only if both give back the
-states may a loop skip such tiles.
+unknown. Twice: once with the running maximum at some finite value, once with every state at its identity. Only if
+both give back the states may a loop skip such tiles.
 """
 
 from __future__ import annotations

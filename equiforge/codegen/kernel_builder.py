@@ -6,8 +6,8 @@
                                                                    kernel.yield %next
                                                                  }
 
-Independent reductions over one axis in one scope share a loop. A rolling reducer's body is written out in the
-loop, its ``final`` region after it.
+Independent reductions over one axis in one scope share a loop. A rolling reducer's body is written out in the loop,
+its ``final`` region after it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, cast
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
 
@@ -28,7 +27,7 @@ from equiforge.codegen.scopes import Scope, dependent_type
 from equiforge.codegen.sources import Fill, Index, Memory, Sources, needed_axes
 from equiforge.codegen.tiles import integer_range
 from equiforge.dialects import forge, kernel, tile
-from equiforge.dialects.tile_types import PartialAttr, element_type_of, make_type, shape_of, states_of
+from equiforge.dialects.tile_types import element_type_of, make_type, shape_of
 
 IDENTITIES: dict[str, float] = {"sum": 0.0, "prod": 1.0, "max": -inf, "min": inf, "any": 0, "all": 1}
 
@@ -340,8 +339,7 @@ class _Reductions:
 
 
 def _next_group(pending: dict[tile.ReduceOp, frozenset[tile.ReduceOp]]) -> list[tile.ReduceOp]:
-    """Reductions over one axis that can loop together now; an axis none of whose reductions must wait is taken
-    first."""
+    """Reductions over one axis that can loop together now; an axis with none that must wait is taken first."""
     ready = [op for op, needs in pending.items() if not any(n in pending for n in needs)]
     waiting = {parallel_axis(op) for op in pending if op not in ready}
     axes = list(dict.fromkeys(parallel_axis(op) for op in ready))
@@ -349,12 +347,3 @@ def _next_group(pending: dict[tile.ReduceOp, frozenset[tile.ReduceOp]]) -> list[
         raise CodegenError("reductions need each other: the program is cyclic")
     best = next((a for a in axes if a not in waiting), axes[0])
     return [op for op in ready if parallel_axis(op) == best]
-
-
-def partial_axes(type_: Attribute) -> list[str]:
-    """Axes along which a value is still to be reduced."""
-    return [s.axis_name for s in states_of(type_) if isinstance(s, PartialAttr)]
-
-
-def is_plain(type_: Attribute) -> bool:
-    return isinstance(type_, TensorType)

@@ -155,8 +155,8 @@ class KernelText(MemoryText, PointwiseText, ProductText):
             self._line(f"{', '.join(targets)} = {', '.join(texts)}")
 
     def _loop_bounds(self, op: kernel.ForOp) -> tuple[str, str]:
-        """Texts of the first and past-the-end element; the union of several ranges is visited from its first to
-        its last element."""
+        """Texts of the first and past-the-end element; the union of several ranges is visited from its first to its
+        last element."""
         extent = self.sizes.extents[op.axis_name]
         if op.ranges is None:
             return "0", str(extent)

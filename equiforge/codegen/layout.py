@@ -1,11 +1,9 @@
 """Structural ops as addressing: what transpose, reshape, expand and slice make of an array that lies in memory.
 
 A dimension is a list of *digits* ``(extent, stride)``, outermost first: index i is written in that mixed radix and
-each digit moves by its
-stride, in elements. An ordinary strided dimension has one digit. A merge of dimensions that do not follow each
-other in memory has
-several: heads expanded for grouped queries are ``((kv_heads, s), (group, 0))``, so that head h reads kv head ``h
-// group``.
+each digit moves by its stride, in elements. An ordinary strided dimension has one digit. A merge of dimensions that
+do not follow each other in memory has several: heads expanded for grouped queries are ``((kv_heads, s), (group,
+0))``, so that head h reads kv head ``h // group``.
 """
 
 from __future__ import annotations
@@ -94,8 +92,8 @@ class Layout:
         return Layout(tuple(dims), self.offset + start * stride)
 
     def reshape(self, shape: Sequence[int]) -> Layout | None:
-        """The same elements in row-major order under another shape; None where a new dimension cuts through a
-        digit unevenly."""
+        """The same elements in row-major order under another shape; None where a new dimension cuts through a digit
+        unevenly."""
         digits = [digit for dim in self.dims for digit in dim]
         dims: list[Dimension] = []
         for extent in reversed(shape):

@@ -1,9 +1,8 @@
 """Pointwise ops as Triton expressions, and on plain numbers where an operand is one.
 
-Every template takes operand texts that are names, literals or parenthesised. Float operands are float32 or
-float64: the emitter widens
-smaller types first. What Triton lacks or does otherwise than the IR says is in a helper function of the emitted
-module (``HELPERS``).
+Every template takes operand texts that are names, literals or parenthesised. Float operands are float32 or float64:
+the emitter widens smaller types first. What Triton lacks or does otherwise than the IR says is in a helper function
+of the emitted module (``HELPERS``).
 """
 
 from __future__ import annotations
@@ -190,8 +189,8 @@ def is_float(element: str) -> bool:
 
 
 def template(name: str, element: str) -> tuple[str, str | None] | None:
-    """The expression of op ``name`` on operands of type ``element`` and the helper it needs, or None where there
-    is none."""
+    """The expression of op ``name`` on operands of type ``element`` and the helper it needs, or None where there is
+    none."""
     if is_float(element):
         if name == "tanh" and element == "f64":
             return "tanh64({0})", "tanh64"

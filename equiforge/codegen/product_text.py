@@ -14,6 +14,7 @@ from equiforge.codegen.pointwise import TRITON_TYPES, is_float, template
 from equiforge.codegen.printer import Printer, element_name, joint, unreplicated
 from equiforge.codegen.tiles import Tile, integer_range
 from equiforge.dialects import forge, tile
+from equiforge.dialects.inference import surviving_dims
 from equiforge.dialects.tile_types import shape_of
 
 _ACCUMULATE = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and"}
@@ -110,8 +111,8 @@ class ProductText(Printer):
         return self._selected(shown, value.type, inner, 0.0)
 
     def _multiplied(self, op: tile.MatmulOp, a: Tile, b: Tile, rank: int) -> None:
-        """The product as a broadcast multiplication and a sum: rows, contraction and columns are dimensions
-        rank-2, rank-1, rank."""
+        """The product as a broadcast multiplication and a sum: rows, contraction and columns are dimensions rank-2,
+        rank-1, rank."""
         inner = rank - 1
         element = element_name(op.results[0].type)
         left = self._widened(self._unnarrowed(op.operands[0], a))
@@ -192,8 +193,10 @@ class ProductText(Printer):
             pads = {moved[d]: v for d, v in value.pads.items()}
             self._alias(op.result, Tile(value.text, dims, value.element, value.atom, pads, value.number))
             return
-        if any(self.sizes.is_ragged(op.operand.type, d) for d in old) or any(
-            self.sizes.is_ragged(op.result.type, d) for d in new
+        # Dimensions that stay as they are may be padded: both sides are padded alike.
+        kept = surviving_dims(before, after)
+        if any(self.sizes.is_ragged(op.operand.type, d) for d in old if d not in kept.values()) or any(
+            self.sizes.is_ragged(op.result.type, d) for d in new if d not in kept
         ):
             raise CodegenError(
                 f"forge.reshape of a computed tile with padded dimensions ({op.operand.type} to {op.result.type})"

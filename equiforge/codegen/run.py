@@ -1,19 +1,17 @@
 """Running emitted modules on the CPU under Triton's interpreter, in this process and without an environment variable.
 
 Triton decides when it is imported whether its own library functions (``tl.sum`` and the like) are interpreted, and
-its interpreter patches
-``triton.language`` while it runs. So that one process can compile kernels as well as interpret them,
-:func:`interpreting` puts
-the patches in place and takes every one of them away again. It also mends what keeps the interpreter from being a
-reference:
+its interpreter patches ``triton.language`` while it runs. So that one process can compile kernels as well as
+interpret them, :func:`interpreting` puts the patches in place and takes every one of them away again. It also mends
+what keeps the interpreter from being a reference:
 
 * bf16 operands of ``tl.dot`` are multiplied as numbers (upstream multiplies their bit patterns);
 * the result of a comparison is boolean data (upstream keeps the operands' type, so that ``&`` of two float
-comparisons fails);
-* float32 to bf16 rounds to nearest even (upstream truncates, twice the error of a GPU), and denormal bf16 numbers are read as what they
-  are (upstream misplaces their exponent);
+  comparisons fails);
+* float32 to bf16 rounds to nearest even (upstream truncates, twice the error of a GPU), and denormal bf16 numbers are
+  read as what they are (upstream misplaces their exponent);
 * a reduction by one of the emitted NaN-propagating maximum and minimum functions is one NumPy call, not one Python
-call an element.
+  call an element.
 """
 
 from __future__ import annotations
@@ -165,8 +163,8 @@ def _to_bf16(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 class _LanguageNames:
-    """Stands for a function whose globals name ``triton.language`` and its core, which is all that the
-    interpreter's patching looks at."""
+    """Stands for a function whose globals name ``triton.language`` and its core, which is all that the interpreter's
+    patching looks at."""
 
     @property
     def __globals__(self) -> dict[str, Any]:

@@ -1,10 +1,9 @@
 """Default schedules: a legal tile size for every axis of a kernel, and warps and stages to go with it.
 
 An axis is what its dimensions are to the kernel's products and reductions: a side of a product gets a tile that
-tensor cores like, an axis
-that only indexes independent problems gets 1, and an elementwise kernel gets as many contiguous elements as keep
-its threads busy. Tiles
-shrink until the estimates of shared memory and registers fit the target. Tuning starts from here.
+tensor cores like, an axis that only indexes independent problems gets 1, and an elementwise kernel gets as many
+contiguous elements as keep its threads busy. Tiles shrink until the estimates of shared memory and registers fit the
+target. Tuning starts from here.
 """
 
 from __future__ import annotations
@@ -62,11 +61,9 @@ def default_schedule(
 ) -> kernel.ScheduleAttr:
     """A legal schedule for a kernel on a target.
 
-    ``extents`` gives the elements of each axis (default: from the kernel's module). ``override`` may fix ``tiles``
-    (a mapping from axis to
-    size), ``warps``, ``stages`` and ``matmul``; what it fixes is not changed. The tile of a collected axis is what
-    the stored array's shape says. Raises CodegenError where no tile
-    sizes fit.
+    ``extents`` gives the elements of each axis (default: from the kernel's module). ``override`` may fix ``tiles`` (a
+    mapping from axis to size), ``warps``, ``stages`` and ``matmul``; what it fixes is not changed. The tile of a
+    collected axis is what the stored array's shape says. Raises CodegenError where no tile sizes fit.
     """
     device = target_of(target)
     if extents is None:
@@ -115,8 +112,8 @@ def default_schedule(
 def apply_schedules(
     module: ModuleOp, target: str | int | Target, overrides: Mapping[str, Mapping[str, object]] | None = None
 ) -> None:
-    """Gives every kernel of a module its schedule; ``overrides`` maps a kernel's name, or ``*`` for all, to what
-    is fixed in it."""
+    """Gives every kernel of a module its schedule; ``overrides`` maps a kernel's name, or ``*`` for all, to what is
+    fixed in it."""
     extents = extents_of(module)
     overrides = overrides or {}
     for function in kernel.functions_of(module):
@@ -259,8 +256,8 @@ def _cover(axis: str, roles: _Roles, extents: Mapping[str, int]) -> int:
 def _cover_repeated(
     function: kernel.FuncOp, tiles: dict[str, int], roles: _Roles, extents: Mapping[str, int], fixed: Mapping[str, int]
 ) -> None:
-    """An axis along which programs would repeat a product that does not depend on it is covered by one tile where
-    it is short."""
+    """An axis along which programs would repeat a product that does not depend on it is covered by one tile where it
+    is short."""
     for op in function.body.walk():
         if isinstance(op, tile.MatmulOp):
             needed = {axis for operand in op.operands for axis in kernel.needed_axes(operand.type)}

@@ -1,9 +1,8 @@
 """Scopes of a kernel under construction: the grid, and a loop body for each ``kernel.for``.
 
 A tile value is a family over the axes of its type, so it is computed once in the innermost scope that binds one of
-them: what does not
-depend on a loop's axis stands outside that loop by construction. An axis bound twice (grid and loop) means the
-innermost loop.
+them: what does not depend on a loop's axis stands outside that loop by construction. An axis bound twice (grid and
+loop) means the innermost loop.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from equiforge.dialects.tile_types import ReplicateAttr, axes_of, states_of, wit
 
 @dataclass(eq=False)
 class Scope:
-    """``axes`` are those that this scope binds; ``block`` receives its ops; ``memo`` holds the tile values
-    computed here."""
+    """``axes`` are those that this scope binds; ``block`` receives its ops; ``memo`` holds the tile values computed
+    here."""
 
     axes: frozenset[str]
     parent: Scope | None

@@ -1,8 +1,7 @@
 """Values while a kernel is printed: Triton text with the dimensions that it really has.
 
 A tile's text has an axis for each *kept* dimension: those of size 1, and those cut by tiles of one element, have
-none, and a
-value that does not vary along a dimension has none for it either until an op must see it in full.
+none, and a value that does not vary along a dimension has none for it either until an op must see it in full.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ class Tile:
     """``dims`` are the kept logical dimensions, ascending; ``pads[d]`` is what stands beyond a ragged edge of
     dimension d, where known.
 
-    ``number`` is set for a literal. ``atom`` is False for text that needs parentheses, ``factor`` is True for text that
-    needs none in a sum. ``product`` holds the operands of a dot that has not been written yet, so that it can take its
-    accumulator.
+    ``number`` is set for a literal. ``atom`` is False for text that needs parentheses, ``factor`` is True for text
+    that needs none in a sum. ``product`` holds the operands of a dot that has not been written yet, so that it can
+    take its accumulator.
     """
 
     text: str
