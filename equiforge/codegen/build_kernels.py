@@ -1,8 +1,9 @@
 """From a tile program to a kernel graph: which kernels there are, what they store, and the host side that launches
 them.
 
-Every ``tile.store`` is the root of a kernel; the axes of its combine chain are the grid. Kernels of equal grids that
-do not depend on each other are one kernel with several stores, where that saves loads or a launch of little work.
+Every ``tile.store`` is the root of a kernel; the axes of its combine chain are the grid, and so is the axis that it
+collects, if any: each program then stores its own slice of the leading dimension. Kernels of equal grids that do not
+depend on each other are one kernel with several stores, where that saves loads or a launch of little work.
 """
 
 from __future__ import annotations

@@ -202,12 +202,20 @@ STRUCTURE: Mapping[str, tuple[Callable[[Program, SSAValue], SSAValue], Callable[
         lambda y: y.t(),
     ),
     "reshape that inserts a dimension": (
-        lambda p, y: p.add(forge.ReshapeOp(y, (33, 1, 20))),
+        lambda p, y: p.add(forge.ReshapeOp(y, (33, 1, 32))),
         lambda y: y[:, None],
     ),
     "expand of row sums": (
-        lambda p, y: p.add(forge.ExpandOp(p.add(tile.ReduceOp.over_axis("sum", y, 1)), (33, 20))),
-        lambda y: y.sum(1, keepdim=True).expand(33, 20),
+        lambda p, y: p.add(forge.ExpandOp(p.add(tile.ReduceOp.over_axis("sum", y, 1)), (33, 32))),
+        lambda y: y.sum(1, keepdim=True).expand(33, 32),
+    ),
+    "reshape beside a ragged axis": (
+        lambda p, y: p.add(forge.ReshapeOp(y, (33, 4, 8))),
+        lambda y: y.reshape(33, 4, 8),
+    ),
+    "reshape of heads, transposed": (
+        lambda p, y: p.add(forge.TransposeOp(p.add(forge.ReshapeOp(y, (33, 2, 16))), [1, 0, 2])),
+        lambda y: y.reshape(33, 2, 16).transpose(0, 1),
     ),
     "transpose, then a reduction of the columns": (
         lambda p, y: p.add(tile.ReduceOp.over_axis("max", p.add(forge.TransposeOp(y, [1, 0])), 0)),
@@ -218,20 +226,30 @@ STRUCTURE: Mapping[str, tuple[Callable[[Program, SSAValue], SSAValue], Callable[
 
 @pytest.mark.parametrize("name", STRUCTURE)
 def test_structure_of_a_computed_tile(name: str) -> None:
-    source = emitted(structure(name))
-    x, w = draw(33, 16), draw(16, 20)
-    (found,) = run_interpreted(source, [x, w])
-    assert error(found, STRUCTURE[name][1](x.double() @ w.double())) < HALF
+    # A contraction of 8 elements is no dot, so that whole dimensions have their own sizes.
+    for inner in (8, 16) if "reshape" not in name or "inserts" in name else (8,):
+        x, w = draw(33, inner), draw(inner, 32)
+        (found,) = run_interpreted(emitted(structure(name, inner), matmul="fma" if inner == 8 else "dot"), [x, w])
+        assert error(found, STRUCTURE[name][1](x.double() @ w.double())) < HALF
 
 
-def structure(name: str) -> ModuleOp:
-    """A product of 33 x 20, whose columns no axis cuts, and what ``STRUCTURE`` makes of it."""
+def structure(name: str, inner: int) -> ModuleOp:
+    """A product of 33 x 32, whose columns no axis cuts, and what ``STRUCTURE`` makes of it."""
     p = Program(m0=33)
-    x, w = p.argument("x", (33, 16)), p.argument("w", (16, 20))
+    x, w = p.argument("x", (33, inner)), p.argument("w", (inner, 32))
     y = p.product(p.view(x, m0=0), p.view(w, m0=None))
     changed = STRUCTURE[name][0](p, y)
     assert axes_of(changed.type) == ("m0",) and element_type_of(changed.type) == f32
     return p.module(p.stored(changed, "y", f32, m0=shape_of(changed.type).index(33)))
+
+
+def test_a_tile_that_does_not_depend_on_an_axis_is_repeated_along_it() -> None:
+    p = Program(m0=33, n0=20)
+    x, w = p.argument("x", (1, 16)), p.argument("w", (16, 20))
+    row = p.product(p.view(x, m0=None, n0=None), p.view(w, m0=None, n0=1))
+    grown = p.add(forge.ExpandOp(row, (33, 20), [tile.PartitionAttr("m0", 0)]))
+    (found,) = run_interpreted(emitted(p.module(p.stored(grown, "y", m0=0, n0=1))), [draw(1, 16), draw(16, 20)])
+    assert error(found, (draw(1, 16).double() @ draw(16, 20).double()).expand(33, 20)) < HALF
 
 
 def test_reshape_that_merges_padded_dimensions_is_refused() -> None:
@@ -267,7 +285,8 @@ def test_collect_of_a_combined_value_is_refused() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_programs_compile(target: str) -> None:
     modules = [split_product(40, 56, 4000, 16), row_parts("max", 1.0), lora(8, 4096, 256, 16, 16)]
-    modules += [structure(name) for name in STRUCTURE]
-    for module in modules:
-        for compiled in compile_offline(emitted(module, target), target):
+    sources = [emitted(module, target) for module in modules]
+    sources += [emitted(structure(name, 8), target, matmul="fma") for name in STRUCTURE]
+    for source in sources:
+        for compiled in compile_offline(source, target):
             assert compiled.fits and compiled.cubin
