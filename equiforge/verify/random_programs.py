@@ -182,7 +182,7 @@ class _Generator:
             return
         rank = len(x.shape)
         match self.random.choice(("transpose", "transpose", "reshape", "expand", "slice")):
-            case "transpose":
+            case "transpose" if rank > 1:
                 perm = list(range(rank))
                 while perm == sorted(perm):
                     self.random.shuffle(perm)
@@ -281,12 +281,52 @@ class _Generator:
         weight = self.argument([*(1 for _ in x.shape[:-1]), x.shape[-1]])
         self.keep(forge.MulOp(scaled, weight.value), 2 * x.most)
 
+    def idiom(self) -> None:
+        """What one of the algebraic rules rewrites, which random choice seldom puts together."""
+        x = self.pick("f", lambda v: v.most <= 5)
+        if x is None or len(x.shape) < 2:
+            return
+        rank, v = len(x.shape), x.value
+        dim = self.random.randrange(rank)
+        along = [1 if d == dim else n for d, n in enumerate(x.shape)]
+        one = self.constant(1.0, rank)
+        match self.random.randrange(10):
+            case 0:
+                terms = (one, forge.ExpOp(forge.NegOp(v)))
+                self.keep(forge.RecipOp(forge.AddOp(*(terms if self.random.random() < 0.5 else terms[::-1]))), 1.0)
+            case 1:
+                root = forge.SqrtOp(self.positive(x).value)
+                self.keep(self.random.choice((lambda: forge.DivOp(v, root), lambda: forge.RecipOp(root), lambda: forge.MulOp(root, root)))(), 25.0)
+            case 2:
+                y = self.argument(x.shape)
+                self.keep(forge.AddOp(forge.ReduceOp("sum", v, dim), forge.ReduceOp("sum", forge.MulOp(v, y.value), dim)), 3 * x.most * x.shape[dim])
+            case 3:
+                self.keep(forge.ReduceOp("sum", forge.AddOp(v, self.argument(x.shape).value), dim), (x.most + 2) * x.shape[dim])
+            case 4:
+                divisor = self.positive(self.argument(along))
+                self.keep(forge.ReduceOp("sum", forge.DivOp(v, divisor.value), dim), 4 * x.most * x.shape[dim])
+            case 5:
+                self.keep(forge.ReduceOp("max", forge.MulOp(v, self.constant(0.5, rank)), dim), x.most)
+            case 6:
+                self.keep(forge.ReduceOp("max", forge.AddOp(v, self.argument(along).value), dim), x.most + 2)
+            case 7:
+                integer = self.argument(x.shape, i32).value
+                self.keep(forge.TransposeOp(forge.CastOp(integer, f32), [*range(rank - 2), rank - 1, rank - 2]), 2.0)
+            case 8:
+                weight = self.argument([1] * (rank - 1) + [x.shape[-1]]).value
+                other = self.argument([*x.shape[:-2], x.shape[-1], self.random.choice(EXTENTS)]).value
+                self.keep(forge.MatmulOp(forge.MulOp(v, weight), other), 4 * x.most * x.shape[-1])
+            case _:
+                perm = [*range(rank - 2), rank - 1, rank - 2]
+                other = self.argument([*x.shape[:-2], x.shape[-1], self.random.choice(EXTENTS)]).value
+                self.keep(forge.TransposeOp(forge.MatmulOp(v, other), perm), 2 * x.most * x.shape[-1])
+
     # The whole
 
     def module(self) -> ModuleOp:
         steps = (
             (self.unary, 5), (self.binary, 6), (self.with_constant, 3), (self.reduction, 4), (self.product, 5), (self.layout, 4),
-            (self.mask, 2), (self.integer, 1), (self.boolean, 1), (self.softmax, 1), (self.norm, 1),
+            (self.mask, 2), (self.integer, 1), (self.boolean, 1), (self.softmax, 1), (self.norm, 1), (self.idiom, 4),
         )  # fmt: skip
         with ImplicitBuilder(self.block):
             for _ in range(2):

@@ -11,14 +11,14 @@
 // CHECK:       tile.reduce @rolling{{[0-9_]+}} over parallel(@s1)
 // WITHOUT-NOT: tile.reducer
 // WITHOUT-NOT: forge.get
-func.func @main(%s: tensor<8x12xf32>, %v: tensor<12x4xf32>) -> tensor<8x4xf32> {
-  %m = forge.reduce max over 1 %s : (tensor<8x12xf32>) -> tensor<8x1xf32>
-  %d = forge.sub %s, %m : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
-  %e = forge.exp %d : tensor<8x12xf32>
-  %l = forge.reduce sum over 1 %e : (tensor<8x12xf32>) -> tensor<8x1xf32>
-  %p = forge.div %e, %l : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
-  %y = forge.matmul %p, %v : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>
-  func.return %y : tensor<8x4xf32>
+func.func @main(%s: tensor<1x12xf32>, %v: tensor<12x4xf32>) -> tensor<1x4xf32> {
+  %m = forge.reduce max over 1 %s : (tensor<1x12xf32>) -> tensor<1x1xf32>
+  %d = forge.sub %s, %m : (tensor<1x12xf32>, tensor<1x1xf32>) -> tensor<1x12xf32>
+  %e = forge.exp %d : tensor<1x12xf32>
+  %l = forge.reduce sum over 1 %e : (tensor<1x12xf32>) -> tensor<1x1xf32>
+  %p = forge.div %e, %l : (tensor<1x12xf32>, tensor<1x1xf32>) -> tensor<1x12xf32>
+  %y = forge.matmul %p, %v : (tensor<1x12xf32>, tensor<12x4xf32>) -> tensor<1x4xf32>
+  func.return %y : tensor<1x4xf32>
 }
 
 // -----
@@ -26,12 +26,12 @@ func.func @main(%s: tensor<8x12xf32>, %v: tensor<12x4xf32>) -> tensor<8x4xf32> {
 // No repair: tanh(s - m) can't be brought from one m to another without s.
 // CHECK-LABEL: func.func @main(%tanh
 // CHECK-NOT:   forge.get
-func.func @main(%tanh: tensor<8x12xf32>) -> tensor<8x1xf32> {
-  %m = forge.reduce max over 1 %tanh : (tensor<8x12xf32>) -> tensor<8x1xf32>
-  %d = forge.sub %tanh, %m : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
-  %e = forge.tanh %d : tensor<8x12xf32>
-  %y = forge.reduce sum over 1 %e : (tensor<8x12xf32>) -> tensor<8x1xf32>
-  func.return %y : tensor<8x1xf32>
+func.func @main(%tanh: tensor<1x12xf32>) -> tensor<1x1xf32> {
+  %m = forge.reduce max over 1 %tanh : (tensor<1x12xf32>) -> tensor<1x1xf32>
+  %d = forge.sub %tanh, %m : (tensor<1x12xf32>, tensor<1x1xf32>) -> tensor<1x12xf32>
+  %e = forge.tanh %d : tensor<1x12xf32>
+  %y = forge.reduce sum over 1 %e : (tensor<1x12xf32>) -> tensor<1x1xf32>
+  func.return %y : tensor<1x1xf32>
 }
 
 // -----
@@ -40,11 +40,11 @@ func.func @main(%tanh: tensor<8x12xf32>) -> tensor<8x1xf32> {
 // CHECK-LABEL: func.func @main(%strict
 // CHECK-NOT:   forge.get
 builtin.module attributes {forge.numerics = "strict"} {
-  func.func @main(%strict: tensor<8x12xf32>) -> tensor<8x1xf32> {
-    %m = forge.reduce max over 1 %strict : (tensor<8x12xf32>) -> tensor<8x1xf32>
-    %d = forge.sub %strict, %m : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
-    %e = forge.exp %d : tensor<8x12xf32>
-    %y = forge.reduce sum over 1 %e : (tensor<8x12xf32>) -> tensor<8x1xf32>
-    func.return %y : tensor<8x1xf32>
+  func.func @main(%strict: tensor<1x12xf32>) -> tensor<1x1xf32> {
+    %m = forge.reduce max over 1 %strict : (tensor<1x12xf32>) -> tensor<1x1xf32>
+    %d = forge.sub %strict, %m : (tensor<1x12xf32>, tensor<1x1xf32>) -> tensor<1x12xf32>
+    %e = forge.exp %d : tensor<1x12xf32>
+    %y = forge.reduce sum over 1 %e : (tensor<1x12xf32>) -> tensor<1x1xf32>
+    func.return %y : tensor<1x1xf32>
   }
 }

@@ -1,0 +1,171 @@
+"""The soundness check has teeth: rules are damaged one at a time, and each damage shows on a small program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+
+from equiforge.dialects import forge
+from equiforge.egraph import engine, repair
+from equiforge.egraph.engine import SaturationOptions
+from equiforge.egraph.symbolic import Repair, synthesize
+from equiforge.verify.programs import program
+from equiforge.verify.rule_fuzz import first_mismatch, saturate_for_check
+
+F = forge
+OPTIONS = SaturationOptions(max_nodes=1_000, max_rounds=4)
+
+
+def t(*shape: int) -> TensorType[Any]:
+    return TensorType(f32, shape)
+
+
+def c(value: float, *shape: int) -> Any:
+    return F.ConstantOp(value, t(*(shape or (1, 1)))).result
+
+
+def build(types: list[TensorType[Any]], body: Callable[..., Any]) -> ModuleOp:
+    return program(types, body)
+
+
+SQUARE, ROW, COLUMN = t(4, 4), t(1, 4), t(4, 1)
+
+PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
+    # One program a kind of rule, with equal extents, so that a wrong dimension is a wrong value and no wrong type.
+    "row weight": lambda: build([SQUARE, ROW, SQUARE], lambda x, s, w: F.MatmulOp(F.MulOp(x, s), w)),
+    "column weight": lambda: build([SQUARE, SQUARE, COLUMN], lambda x, w, s: F.MatmulOp(x, F.MulOp(w, s))),
+    "normalized": lambda: build([SQUARE, COLUMN, SQUARE], lambda e, s, v: F.MatmulOp(F.DivOp(e, F.ExpOp(s)), v)),
+    "divided columns": lambda: build([SQUARE, SQUARE, ROW], lambda x, v, s: F.MatmulOp(x, F.DivOp(v, F.ExpOp(s)))),
+    "sum of scaled": lambda: build([SQUARE, SQUARE], lambda x, a: F.ReduceOp("sum", F.MulOp(x, a), 1)),
+    "sum of quotients": lambda: build([SQUARE, COLUMN], lambda x, a: F.ReduceOp("sum", F.DivOp(x, F.ExpOp(a)), 1)),
+    "sum with a repeated summand": lambda: build([SQUARE, COLUMN], lambda x, y: F.ReduceOp("sum", F.AddOp(x, y), 1)),
+    "sum of different lengths": lambda: build(
+        [SQUARE, COLUMN], lambda x, y: F.AddOp(F.ReduceOp("sum", x, 1), F.ReduceOp("sum", y, 1))
+    ),
+    "max of scaled": lambda: build([SQUARE], lambda x: F.ReduceOp("max", F.MulOp(x, c(-0.5)), 1)),
+    "max of shifted": lambda: build([SQUARE, COLUMN], lambda x, a: F.ReduceOp("max", F.AddOp(x, a), 1)),
+    "transposed product": lambda: build([SQUARE, SQUARE], lambda a, b: F.TransposeOp(F.MatmulOp(a, b), [1, 0])),
+    "square of a root": lambda: build(
+        [SQUARE], lambda x: F.MulOp(F.SqrtOp(x), F.SqrtOp(x))
+    ),
+    "product": lambda: build([SQUARE, SQUARE], lambda a, b: F.MatmulOp(a, b)),
+    "batched product": lambda: build([t(4, 4, 4), t(1, 4, 4)], lambda a, b: F.MatmulOp(a, b)),
+    "exp of a product": lambda: build([SQUARE, SQUARE], lambda a, b: F.ExpOp(F.TanhOp(F.MatmulOp(a, b)))),
+    "exp of a batched product": lambda: build([t(4, 3, 4), t(1, 4, 3)], lambda a, b: F.TanhOp(F.MatmulOp(a, b))),
+    "reduction": lambda: build([t(4, 4, 4)], lambda x: F.ReduceOp("sum", x, 1)),
+    "exp of a reduction": lambda: build([SQUARE], lambda x: F.TanhOp(F.ReduceOp("sum", x, 1))),
+    "computed transpose": lambda: build([t(4, 4, 4)], lambda x: F.TransposeOp(F.ExpOp(x), [1, 2, 0])),
+    "two transposes": lambda: build([t(3, 3, 3)], lambda x: F.TransposeOp(F.TransposeOp(x, [1, 0, 2]), [0, 2, 1])),
+    "computed slice": lambda: build([SQUARE], lambda x: F.SliceOp(F.ExpOp(x), 1, 1, 3, 1)),
+    "computed reshape": lambda: build([t(2, 2, 4)], lambda x: F.ReshapeOp(F.ExpOp(x), [4, 4])),
+    "computed expand": lambda: build([COLUMN], lambda x: F.ExpandOp(F.ExpOp(x), [4, 4])),
+    "outer sum": lambda: build([ROW, COLUMN], lambda a, b: F.AddOp(a, b)),
+    "difference": lambda: build([SQUARE, ROW], lambda a, b: F.SubOp(a, b)),
+    "differences": lambda: build([SQUARE, SQUARE, SQUARE], lambda a, b, k: F.SubOp(F.SubOp(a, b), k)),
+    "sum with the transpose": lambda: build([SQUARE], lambda x: F.AddOp(x, F.TransposeOp(x, [1, 0]))),
+    "selected": lambda: build([SQUARE, ROW, COLUMN], lambda x, a, b: F.SelectOp(F.CompareOp("gt", x, c(0.0)), a, b)),
+    "sigmoid": lambda: build([SQUARE], lambda x: F.RecipOp(F.AddOp(c(1.0), F.ExpOp(x)))),
+    "two over": lambda: build([SQUARE], lambda x: F.DivOp(c(2.0), F.ExpOp(x))),
+    "times zero": lambda: build([SQUARE], lambda x: F.MulOp(x, c(0.0))),
+    "minus": lambda: build([SQUARE], lambda x: F.SubOp(c(0.0), x)),
+    "scaled quotient": lambda: build([SQUARE, COLUMN, SQUARE], lambda a, b, k: F.MulOp(F.DivOp(a, F.ExpOp(b)), k)),
+    "by a root": lambda: build([SQUARE, COLUMN], lambda a, b: F.DivOp(a, F.SqrtOp(F.ExpOp(b)))),
+    "softmax": lambda: build(
+        [t(2, 6)], lambda x: F.ReduceOp("sum", F.ExpOp(F.SubOp(x, F.ReduceOp("max", x, 1))), 1)
+    ),
+}  # fmt: skip
+
+MUTANTS: list[tuple[str, str, str, str, str]] = [
+    # rule, what is damaged, old text, new text, program that shows it
+    ("row-scale", "no side condition", "(= 1 (vec-get ts (- r 1)))", "", "row weight"),
+    ("column-scale", "no side condition", "(= 1 (vec-get ts (- r 2)))", "", "column weight"),
+    ("contraction-scale", "not transposed", '"mul" w (Transpose p g)', '"mul" w g', "row weight"),
+    ("normalize-after-product", "operands swapped", '"div" m l', '"div" l m', "normalized"),
+    ("divide-columns-after-product", "another operator", '"div" m l', '"mul" m l', "divided columns"),
+    ("sum-of-scaled", "no side condition", "(= 1 (vec-get ta d))", "", "sum of scaled"),
+    ("sum-of-quotients", "operands swapped", '"div" (Reduce "sum" d x) a', '"div" a (Reduce "sum" d x)', "sum of quotients"),
+    ("sum-of-sum", "no side condition", "(= (ty y) (ty xy))", "", "sum with a repeated summand"),
+    ("sum-of-sum-back", "no side condition", "(= (ty x) (ty y))", "", "sum of different lengths"),
+    ("max-of-scaled", "no sign", "(positive a)", "", "max of scaled"),
+    ("max-of-shifted", "another operator", '"add" (Reduce', '"sub" (Reduce', "max of shifted"),
+    ("transpose-product", "operands swapped", "(MatMul (Transpose p b) (Transpose p a))", "(MatMul (Transpose p a) (Transpose p b))", "transposed product"),
+    ("sqrt-squared", "no sign", "(nonneg a)", "", "square of a root"),
+    ("recognise-sigmoid", "exp(x) for exp(-x)", '(Unary "exp" (Unary "neg" x))', '(Unary "exp" x)', "sigmoid"),
+    ("one-over", "another constant", "(= 1.0 (constant a))", "(= 2.0 (constant a))", "two over"),
+    ("divide-by-sqrt", "operands swapped", '"mul" a (Unary "rsqrt" b)', '"mul" b (Unary "rsqrt" a)', "by a root"),
+    ("times-one", "another constant", "(= 1.0 (constant o))", "(= 0.0 (constant o))", "times zero"),
+    ("subtract-zero", "operands swapped", '(Binary "sub" x z)', '(Binary "sub" z x)', "minus"),
+    ("divide-last", "operands swapped", '(Binary "div" (Binary "mul" a c) b)', '(Binary "div" (Binary "mul" a b) c)', "scaled quotient"),
+    ("commute", "no side condition", "(commutes o)", "", "difference"),
+    ("associate", "no side condition", "(associates o)", "", "differences"),
+    ("tile-product", "operands swapped", "(TileMatMul a b)", "(TileMatMul b a)", "product"),
+    ("refine-rows", "wrong operand", "(MatMul (View i p a) (View -1 p b))", "(MatMul (View -1 p a) (View i p b))", "product"),
+    ("refine-columns", "wrong dimension", "(= i (- r 1))", "(= i (- r 2))", "product"),
+    ("refine-batch", "replicated operand", "(View ia p a) (View ib p b)", "(View -1 p a) (View ib p b)", "batched product"),
+    ("refine-contraction", "wrong dimension", "(View kb p b)", "(View k p b)", "product"),
+    ("refine-reduction", "wrong dimension", "(View d p a)", "(View 0 p a)", "reduction"),
+    ("refine-reduction", "another reducer", "(PReduce f p m)", '(PReduce "max" p m)', "reduction"),
+    ("refine-reduction-output", "reduced dimension", "(View i p a)", "(View d p a)", "reduction"),
+    ("view-binary", "operands swapped", "(View ia p a) (View ib p b)", "(View ib p a) (View ia p b)", "outer sum"),
+    ("view-select", "operands swapped", "(View ia p a) (View ib p b)", "(View ia p b) (View ib p a)", "selected"),
+    ("view-product-rows", "operands swapped", "(View i p a) (View -1 p b)", "(View i p b) (View -1 p a)", "exp of a product"),
+    ("view-product-columns", "wrong dimension", "(= i (- r 1))", "(= i (- r 2))", "exp of a product"),
+    ("view-product-batch", "no side condition", "(< i (- r 2))", "", "exp of a batched product"),
+    ("partition-transpose", "wrong dimension", "(View (vec-get perm i) p a)", "(View i p a)", "computed transpose"),
+    ("transpose-transpose", "wrong order", "(composed p q)", "(composed q p)", "two transposes"),
+    ("view-slice", "no side condition", "(!= i (vec-get s 0))", "", "computed slice"),
+    ("view-expand", "expanded dimension cut", "(View j p a)", "(View i p a)", "computed expand"),
+    ("view-order", "dimensions swapped", "(View j q (View i p a))", "(View i q (View j p a))", "product"),
+    ("view-of-combine", "any dimension", "(View i p (Combine i p a))", "(View i p (Combine j p a))", "sum with the transpose"),
+]  # fmt: skip
+
+
+def damaged_text(rule: str, old: str, new: str) -> Callable[[str], str]:
+    """``engine.rule_text`` with one rule damaged; the rule has to be there and to contain ``old`` once."""
+    original = engine.rule_text
+    file = next(name for name in engine.RULE_FILES if f':name "{rule}"' in original(name))
+    text = original(file)
+    end = text.index(f':name "{rule}"')
+    start = text.rindex("(rule ", 0, end)
+    assert text.count(old, start, end) == 1, f"{rule} has no single {old}"
+    changed = text[:start] + text[start:end].replace(old, new) + text[end:]
+    return lambda name: changed if name == file else original(name)
+
+
+def is_wrong(module: ModuleOp) -> bool:
+    """True if the e-graph has an e-node with another value or type than its class."""
+    try:
+        saturated = saturate_for_check(module, OPTIONS)
+        return first_mismatch(saturated, seed=1, inputs=4) is not None
+    except Exception:
+        # Wrongly typed e-nodes do not even get as far as a value.
+        return True
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_undamaged_rules_hold(name: str) -> None:
+    saturated = saturate_for_check(PROGRAMS[name](), OPTIONS)
+    assert first_mismatch(saturated, seed=1, inputs=4) is None
+
+
+@pytest.mark.parametrize(("rule", "damage", "old", "new", "shown_by"), MUTANTS, ids=[f"{m[0]}: {m[1]}" for m in MUTANTS])
+def test_a_damaged_rule_is_caught(monkeypatch: pytest.MonkeyPatch, rule: str, damage: str, old: str, new: str, shown_by: str) -> None:
+    monkeypatch.setattr(engine, "rule_text", damaged_text(rule, old, new))
+    assert is_wrong(PROGRAMS[shown_by]()), f"{rule} with {damage} goes unnoticed"
+
+
+def test_a_damaged_repair_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = {("old",): ("new",), ("new",): ("old",)}
+
+    def swapped(tree: Any) -> Any:
+        return exchange.get(tree) or (tree if tree[0] == "const" else (*tree[:2], *(swapped(a) for a in tree[2:])))
+
+    def wrong(*arguments: Any) -> Any:
+        found = synthesize(*arguments)
+        return Repair(found.mode, swapped(found.tree), found.certificate) if isinstance(found, Repair) else found
+
+    monkeypatch.setattr(repair, "synthesize", wrong)
+    assert is_wrong(PROGRAMS["softmax"]())
