@@ -241,3 +241,17 @@ def test_names_and_source_lines_are_kept():
     texts = [str(to_tile(graph, c)) for c in extract(graph).candidates]
     assert any("%base = tile.store" in text for text in texts)
     assert all('%x: tensor<3x12xf16> {forge.name = "x"}' in text for text in texts)
+
+
+def test_a_product_with_few_output_tiles_is_split_by_the_storage_rule():
+    module = lora()
+    graph = saturated(module)
+    args = arguments(graph)
+    (expected,) = evaluate(module, args)
+    split = [m for c in extract(graph).candidates if "tile.collect" in str(m := to_tile(graph, c))]
+    assert split
+    for lowered in split:
+        lowered.verify()
+        np.testing.assert_allclose(evaluate(lowered, args)[0], expected, rtol=1e-9, atol=1e-12)
+    without = saturated(module, disabled=("storage",))
+    assert not any("tile.collect" in str(to_tile(without, c)) for c in extract(without).candidates)
