@@ -22,6 +22,8 @@ from equiforge.egraph.text import program_text
 
 RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure", "storage")
 _SNAPSHOT_SECONDS = 5.0
+_ALGEBRA_SHARE = 0.25
+"""Part of the limits on nodes and seconds that the algebra phase may use up."""
 FAMILIES = ("algebra", "refinement", "propagation", "structure", "storage", "repair")
 """Rule families: the rule files, and repair fusion."""
 
@@ -149,20 +151,22 @@ class Engine:
         sizes = self._run("(print-size)")[0].sizes
         return sum(count for name, count in sizes if name in CONSTRUCTORS)
 
-    def _limit_reached(self, round_number: int) -> str | None:
-        if self._node_count() > self.options.max_nodes:
-            return f"node limit of {self.options.max_nodes} reached"
-        if time.perf_counter() - self._start > self.options.max_seconds:
-            return f"time limit of {self.options.max_seconds:g} s reached"
+    def _limit_reached(self, round_number: int, share: float) -> str | None:
+        """Which limit is reached, counting ``share`` of the nodes and seconds of the whole run."""
+        of = "" if share == 1 else f"{share:.0%} of the "
+        if self._node_count() > share * self.options.max_nodes:
+            return f"{of}node limit of {self.options.max_nodes} reached"
+        if time.perf_counter() - self._start > share * self.options.max_seconds:
+            return f"{of}time limit of {self.options.max_seconds:g} s reached"
         if round_number >= self.options.max_rounds:
             return f"round limit of {self.options.max_rounds} reached"
         return None
 
-    def _phase(self, schedule: str, unbounded: str | None = None) -> None:
+    def _phase(self, schedule: str, unbounded: str | None = None, share: float = 1.0) -> None:
         """Iterate a schedule to a fixpoint or a limit; ``unbounded`` is a ruleset that runs under back-off."""
         backoff = _Backoff()
         for round_number in range(self.options.max_rounds + 1):
-            reason = self._limit_reached(round_number)
+            reason = self._limit_reached(round_number, share)
             if reason is not None:
                 self.stats.stop = reason
                 return
@@ -187,9 +191,12 @@ class Engine:
 
     def saturate(self) -> EGraph:
         """Run all phases and read the result out: algebra at tensor level first, then tiles (tiling never enables
-        algebra)."""
+        algebra).
+
+        Algebra that grows without end leaves room for the tiles: without them there is no program to extract.
+        """
         if self.graph.numerics == "real":
-            self._phase("(seq (run algebra) (run structure))", "algebra-ac")
+            self._phase("(seq (run algebra) (run structure))", "algebra-ac", _ALGEBRA_SHARE)
         tiles = "(run refinement) (run propagation) (run structure)"
         self._phase(f"(seq {tiles})")
         self._phase(f"(seq (run storage) {tiles})")

@@ -1,0 +1,36 @@
+// RUN: equiforge-opt %s -p 'convert-forge-to-egraph{whole-extent=4},saturate{statistics=true}' 2>&1 >/dev/null | filecheck %s --check-prefix=STATS
+// RUN: equiforge-opt %s -p 'convert-forge-to-egraph{whole-extent=4},saturate{max-nodes=80}' 2>&1 >/dev/null | filecheck %s --check-prefix=NODES
+// RUN: equiforge-opt %s -p 'convert-forge-to-egraph{whole-extent=4},saturate{max-rounds=2},extract' 2>&1 | filecheck %s --check-prefix=ROUNDS
+// RUN: equiforge-opt %s -p 'convert-forge-to-egraph,saturate{rules=row-scale without=row-scale}' | filecheck %s --check-prefix=NONE
+// RUN: equiforge-opt %s -p 'convert-forge-to-egraph,saturate{without=refinement,repair}' | filecheck %s --check-prefix=ALGEBRA
+// RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{rules=row-scala}' 2>&1 | filecheck %s --check-prefix=RULE
+// RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{without=xyz}' 2>&1 | filecheck %s --check-prefix=FAMILY
+// RUN: not equiforge-opt %s -p saturate 2>&1 | filecheck %s --check-prefix=FORGE
+// RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{max_node=4}' 2>&1 | filecheck %s --check-prefix=OPTION
+
+// STATS:      // {{[0-9]+}} e-nodes, {{[0-9]+}} e-classes, {{[0-9]+}} rounds: saturated
+// STATS:      matches of row-scale
+// STATS:      // 0 rolling reductions
+
+// A limit is a warning: what was found up to then is sound, and is a program.
+// NODES:      warning: saturation stopped early: {{.*}}node limit of 80 reached
+// ROUNDS:     warning: saturation stopped early: round limit of 2 reached
+// ROUNDS:     tile.store
+
+// Without rules nothing is added.
+// NONE:       %y = equivalence.class %{{[0-9]+}} {
+
+// Families that are left: the scaled product, at tensor level.
+// ALGEBRA:    [[M:%[0-9]+]] = forge.mul [[P:%[0-9]+]], %s_1
+// ALGEBRA:    %y = equivalence.class {{.*}}[[M]]
+// ALGEBRA-NOT: tile.combine
+
+// RULE:       no rule or family of rules is called row-scala (did you mean row-scale?)
+// FAMILY:     no rule or family of rules is called xyz (families: algebra, refinement, propagation, structure, storage, repair)
+// FORGE:      expected one equivalence.graph in the module, found 0 (run convert-forge-to-egraph first)
+// OPTION:     max_node
+func.func @main(%x: tensor<64x32xf32>, %s: tensor<64x1xf32>, %w: tensor<32x48xf32>) -> tensor<64x48xf32> {
+  %e = forge.mul %x, %s : (tensor<64x32xf32>, tensor<64x1xf32>) -> tensor<64x32xf32>
+  %y = forge.matmul %e, %w : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
+  func.return %y : tensor<64x48xf32>
+}
