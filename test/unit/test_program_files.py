@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -176,11 +177,8 @@ FACTORIES = [line[4:-3] for line in PROGRAMS.splitlines() if line.startswith("de
 
 def judged(found: Tensor, module: nn.Module, inputs: Sequence[Tensor], eager: Tensor) -> None:
     """``found`` against the module in float64 and in its own dtype."""
-    dtypes = {name: tensor.dtype for name, tensor in module.state_dict().items()}
     with torch.no_grad():
-        reference = module.double()(*(x.double() for x in inputs))
-    for name, tensor in module.named_parameters():
-        tensor.data = tensor.data.to(dtypes[name])
+        reference = copy.deepcopy(module).double()(*(x.double() for x in inputs))
     element = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32"}[eager.dtype]
     floor = 4 * UNIT_ROUNDOFF[element]
     report = judge(to_array(found), to_array(reference), element, to_array(eager), floor)

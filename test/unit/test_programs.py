@@ -1,7 +1,7 @@
 """Whole programs: the emitted kernels run under the interpreter against the PyTorch modules they were made from.
 
-Each program is optimized once for a size and dtype. Its best module runs in two forms: ``plain``, as it would be launched
-on a device, where these small dimensions are one tile, and ``looped``, where every reduced dimension is walked in
+Each program is optimized once for a size and dtype. Its best module runs in two forms: ``plain``, as it would be
+launched on a device, where these small dimensions are one tile, and ``looped``, where reduced dimensions are walked in
 tiles of 16, ragged at the end, as it is at benchmark size. Both are judged on benign and hostile inputs against the
 module in float64 and against eager PyTorch in the same dtype.
 """
@@ -16,14 +16,15 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from equiforge.codegen.build_kernels import build_kernels
 from equiforge.codegen.emit_triton import emit_triton
-from equiforge.codegen.run import run_interpreted
+from equiforge.codegen.run import Trips, run_interpreted
 from equiforge.codegen.schedule import apply_schedules
 from equiforge.egraph.encode import encode
 from equiforge.egraph.saturate import SaturationOptions, saturate
-from equiforge.frontend.program import Program, load_program
+from equiforge.frontend.program import Program, import_module, load_program
 from equiforge.pipeline import Options, Result, optimize_program
 from equiforge.search.extract import extract
 from equiforge.search.to_tile import to_tile
@@ -159,3 +160,45 @@ def test_looped(spec: str, dtype: str) -> None:
     assert " in range(" in source
     failures = complaints(program, source, seed=1)
     assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("spec", ["mha-prefill:h=2,s=43,d=12", "sdpa:h=2,s=43,d=12"])
+def test_causal_attention_visits_no_dead_tile(spec: str) -> None:
+    program = load_program(spec)
+    trips = Trips()
+    run_interpreted(looped_source(program), program.example_args, trips)
+    # Tiles of 16: the three tiles of queries see one, two and three tiles of keys, in each of two heads.
+    assert sorted(len(r) for r in trips.ranges) == [1, 1, 2, 2, 3, 3]
+
+
+class Masked(nn.Module):
+    """Attention with a mask that is an input, as plain text or by PyTorch's function."""
+
+    def __init__(self, plain: bool):
+        super().__init__()
+        self.plain = plain
+
+    def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        if not self.plain:
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        scores = torch.where(mask, q @ k.transpose(-1, -2) * 0.25, -torch.inf)
+        return torch.softmax(scores, dim=-1) @ v
+
+
+@pytest.mark.parametrize("looped", [False, True], ids=["plain", "looped"])
+@pytest.mark.parametrize("softmax", [False, True], ids=["sdpa", "softmax"])
+def test_masked_rows(softmax: bool, looped: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, 2, 43, 12, generator=generator).half() for _ in range(3))
+    mask = torch.rand(43, 43, generator=generator) < 0.7
+    mask[3, :32] = False  # hidden in its first two tiles of keys, not in the last
+    mask[3, 32:] = True
+    mask[20, :33] = False
+    mask[5] = False  # hidden everywhere
+    program = import_module(Masked(softmax), (q, k, v, mask), "masked")
+    args = [q, k, v, mask]
+    source = looped_source(program) if looped else searched(program).source
+    assert not disagreements(program, source, args, "masked rows")
+    (result,) = run_interpreted(source, args)
+    assert torch.all(torch.isnan(result[:, :, 5]) if softmax else result[:, :, 5] == 0)
+    assert torch.all(torch.isfinite(result[:, :, 3]))
