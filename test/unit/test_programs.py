@@ -60,7 +60,7 @@ LOOPED += [spec.format("b=1,h=2,s=43,d=12" + (",kv=1" if "gqa" in spec else ""))
 LOOPED = [spec.replace("sdpa-gqa:", "sdpa-gqa:t=5,").replace("decode:b=1,h=2", "decode:b=1,h=8") for spec in LOOPED]
 FLOOR_ROUNDINGS = 4
 """Roundings of the output that a result may be off by, however exact eager happens to be."""
-LOOP_EXTENT = 8
+LOOP_EXTENT = 16
 """Reduced dimensions larger than this may be looped over in the looped form."""
 
 
@@ -71,10 +71,11 @@ def searched(program: Program, whole_extent: int = Options.whole_extent, top: in
 
 
 def looped_source(program: Program) -> str:
-    """The best candidate that has loops, in the smallest tiles."""
+    """The best candidate that has loops, with a derived reduction where there is one, in the smallest tiles."""
     graph, _, _ = saturate(encode(program.module, LOOP_EXTENT), SaturationOptions())
     candidates = extract(graph).candidates
-    chosen = next(c for c in candidates if re.search(r"\]\([^)]", c.signature))
+    loops = [c for c in candidates if re.search(r"\]\([^)]", c.signature)]
+    chosen = next((c for c in loops if "~" in c.signature), loops[0])
     kernels = build_kernels(to_tile(graph, chosen), program.input_strides())
     apply_schedules(kernels, "interpreter")
     return emit_triton(kernels)
