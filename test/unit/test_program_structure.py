@@ -33,7 +33,7 @@ def searched(spec: str, disabled: tuple[str, ...] = ()) -> tuple[EGraph, list[Ca
 
 def is_online_softmax(kernels: ModuleOp, tiles: ModuleOp) -> bool:
     """One kernel, one loop whose state is maximum, normalizer and weighted sum, and no buffer between kernels."""
-    functions = kernel.functions_of(kernels)
+    functions = list(kernel.functions_of(kernels))
     loops = [op for op in kernels.walk() if isinstance(op, kernel.ForOp)]
     buffers = [op for op in kernels.walk() if isinstance(op, kernel.BufferOp)]
     stores = [op for op in kernels.walk() if isinstance(op, kernel.StoreOp)]
