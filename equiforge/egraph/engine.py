@@ -108,6 +108,8 @@ class Engine:
         self.graph = graph
         self.options = options
         self.stats = SaturationStats()
+        self.tiles_limited = False
+        """True if the node limit ended a phase in which ops are refined to tiles."""
         self.on_snapshot: Callable[[EGraph], None] | None = None
         """Called with what was found so far, every few seconds of a long run."""
         self._egraph: Any = bindings.EGraph()
@@ -173,6 +175,7 @@ class Engine:
             reason = self._limit_reached(round_number, share)
             if reason is not None:
                 self.stats.stop = reason
+                self.tiles_limited |= share == 1 and "node limit" in reason
                 return
             self.stats.rounds += 1
             changed = self._step("(saturate (run analysis))")

@@ -20,14 +20,29 @@ from equiforge.egraph.repair import RepairReport, fuse_dependent_reductions
 
 Answer = tuple[EGraph, SaturationStats, RepairReport]
 _MEMORY_BYTES = 12 << 30
+_RETREATS = ((), ("commute", "associate"), ("algebra",))
+"""Rules that are left out, step by step, when an e-graph does not fit its node limit."""
 
 
 def run_in_process(graph: EGraph, options: SaturationOptions, snapshots: BinaryIO | None = None) -> Answer:
-    """Saturate and fuse dependent reductions in this process; every few seconds a snapshot goes to ``snapshots``."""
-    engine = Engine(graph, options)
-    if snapshots is not None:
-        engine.on_snapshot = lambda found: _send(snapshots, _finish(found, replace(engine.stats), options))
-    return _finish(engine.saturate(), engine.stats, options)
+    """Saturate and fuse dependent reductions in this process; every few seconds a snapshot goes to ``snapshots``.
+
+    A run whose tiles don't fit the node limit has seldom a complete program in it. It is done again with less algebra; ``stop`` says so.
+    """
+    limit = ""
+    for without in _RETREATS:
+        engine = Engine(graph, replace(options, disabled=(*options.disabled, *without)))
+        if snapshots is not None:
+            engine.on_snapshot = lambda found, stats=engine.stats: _send(
+                snapshots, _finish(found, replace(stats), options)
+            )
+        found = engine.saturate()
+        if limit:
+            engine.stats.stop = f"{limit}; run again without {' and '.join(without)}"
+        if not engine.tiles_limited:
+            break
+        limit = limit or engine.stats.stop
+    return _finish(found, engine.stats, options)
 
 
 def _finish(found: EGraph, stats: SaturationStats, options: SaturationOptions) -> Answer:
