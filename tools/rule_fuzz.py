@@ -22,13 +22,17 @@ def main() -> int:
     def progress(seed: int, report: FuzzReport) -> None:
         if seed in report.failures:
             print(f"\nseed {seed}: {report.failures[seed]}")
-        line = f"{report.programs}/{arguments.programs} programs, {report.nodes} e-nodes, {len(report.failures)} failures"
+        line = (
+            f"{report.programs}/{arguments.programs} programs, {report.nodes} e-nodes, {len(report.failures)} failures"
+        )
         print(f"\r{line}, {report.seconds:.0f} s", end="", file=sys.stderr, flush=True)
 
     report = fuzz(range(arguments.seed, arguments.seed + arguments.programs), progress=progress)
     print(file=sys.stderr)
     unmatched = [name for name in rule_names() if not report.matches.get(name)]
-    print(f"{report.programs} programs, {report.nodes} e-nodes, {report.rolling} rolling reductions, {report.seconds:.1f} s")
+    print(
+        f"{report.programs} programs, {report.nodes} e-nodes, {report.rolling} rolling reductions, {report.seconds:.1f} s"
+    )
     print(f"rules without a match: {', '.join(unmatched) or 'none'}")
     print(f"failing seeds: {', '.join(map(str, report.failures)) or 'none'}")
     return 1 if report.failures else 0

@@ -85,7 +85,9 @@ class _Generator:
         """Something that broadcasts with x: a value of the program or a new argument."""
 
         def fits(v: _Value) -> bool:
-            return len(v.shape) == len(x.shape) and all(a == b or 1 in (a, b) for a, b in zip(v.shape, x.shape, strict=True))
+            return len(v.shape) == len(x.shape) and all(
+                a == b or 1 in (a, b) for a, b in zip(v.shape, x.shape, strict=True)
+            )
 
         found = self.pick(x.kind, fits) if self.random.random() < 0.6 else None
         if found is not None:
@@ -99,14 +101,21 @@ class _Generator:
         x = self.pick()
         if x is None:
             return
-        name = self.random.choice(("neg", "abs", "relu", "tanh", "sigmoid", "erf", "sin", "exp", "sqrt", "log", "rsqrt", "recip", "neg"))
+        name = self.random.choice(
+            ("neg", "abs", "relu", "tanh", "sigmoid", "erf", "sin", "exp", "sqrt", "log", "rsqrt", "recip", "neg")
+        )
         v = x.value
         match name:
             case "exp" if x.most <= 5.0:
                 self.keep(forge.ExpOp(v), float(np.exp(x.most)), float(np.exp(-x.most)))
             case "sqrt" | "log" | "rsqrt" | "recip":
                 positive = self.positive(x)
-                bounds = {"sqrt": (positive.most, 0.5), "log": (8.0, 0.0), "rsqrt": (2.0, 0.02), "recip": (4.0, 1 / positive.most)}
+                bounds = {
+                    "sqrt": (positive.most, 0.5),
+                    "log": (8.0, 0.0),
+                    "rsqrt": (2.0, 0.02),
+                    "recip": (4.0, 1 / positive.most),
+                }
                 self.keep(forge.UNARY_OPS[name](positive.value), *bounds[name])
             case "neg" | "abs" | "relu":
                 self.keep(forge.UNARY_OPS[name](v), x.most, raw=x.raw)
@@ -147,7 +156,17 @@ class _Generator:
         if x is None:
             return
         name, number = self.random.choice(
-            (("mul", 0.5), ("mul", 1.0), ("add", 0.0), ("add", -0.0), ("sub", 0.0), ("sub", -0.0), ("add", 1.0), ("div", 4.0), ("div", 1.0))
+            (
+                ("mul", 0.5),
+                ("mul", 1.0),
+                ("add", 0.0),
+                ("add", -0.0),
+                ("sub", 0.0),
+                ("sub", -0.0),
+                ("add", 1.0),
+                ("div", 4.0),
+                ("div", 1.0),
+            )
         )
         shape = x.shape if self.random.random() < 0.25 else [1] * len(x.shape)
         constant = forge.ConstantOp(number, TensorType(f32, shape)).result
@@ -170,10 +189,19 @@ class _Generator:
         if x is None or len(x.shape) < 2:
             return
         *batch, _, k = x.shape
-        found = self.pick("f", lambda v: len(v.shape) == len(x.shape) and v.shape[-2] == k and all(a == b for a, b in zip(v.shape[:-2], batch, strict=True)))
+        found = self.pick(
+            "f",
+            lambda v: (
+                len(v.shape) == len(x.shape)
+                and v.shape[-2] == k
+                and all(a == b for a, b in zip(v.shape[:-2], batch, strict=True))
+            ),
+        )
         if found is None or self.random.random() < 0.5:
             element = self.random.choice((f32, f32, f16, bf16))
-            found = self.argument([*(n if self.random.random() < 0.7 else 1 for n in batch), k, self.random.choice(EXTENTS)], element)
+            found = self.argument(
+                [*(n if self.random.random() < 0.7 else 1 for n in batch), k, self.random.choice(EXTENTS)], element
+            )
         self.keep(forge.MatmulOp(x.value, found.value), x.most * found.most * k)
 
     def layout(self) -> None:
@@ -196,7 +224,12 @@ class _Generator:
                 dim = self.random.randrange(rank)
                 if x.shape[dim] > 2:
                     start = self.random.randrange(2)
-                    self.keep(forge.SliceOp(x.value, dim, start, x.shape[dim], self.random.choice((1, 1, 2))), x.most, x.least, x.raw)
+                    self.keep(
+                        forge.SliceOp(x.value, dim, start, x.shape[dim], self.random.choice((1, 1, 2))),
+                        x.most,
+                        x.least,
+                        x.raw,
+                    )
 
     def other_shape(self, shape: Sequence[int]) -> list[int]:
         """Two neighbours merged, one dimension split, or a dimension of size 1 moved."""
@@ -205,7 +238,11 @@ class _Generator:
         if new[place] == 4 and self.random.random() < 0.6:
             return [*new[:place], 2, 2, *new[place + 1 :]]
         if len(new) > 2:
-            return [*new[:place], new[place] * new[place + 1], *new[place + 2 :]] if place + 1 < len(new) else [*new[:-2], new[-2] * new[-1]]
+            return (
+                [*new[:place], new[place] * new[place + 1], *new[place + 2 :]]
+                if place + 1 < len(new)
+                else [*new[:-2], new[-2] * new[-1]]
+            )
         new.insert(place, 1)
         return new
 
@@ -237,7 +274,11 @@ class _Generator:
             self.keep(forge.BINARY_OPS[name](x.value, self.constant(3, len(x.shape), i32)), x.most, raw=True)
         else:
             y = self.partner(x)
-            self.keep(forge.BINARY_OPS[name](x.value, y.value), x.most * y.most if name == "mul" else x.most + y.most, raw=True)
+            self.keep(
+                forge.BINARY_OPS[name](x.value, y.value),
+                x.most * y.most if name == "mul" else x.most + y.most,
+                raw=True,
+            )
 
     def boolean(self) -> None:
         x = self.pick("b")
@@ -260,7 +301,9 @@ class _Generator:
         scores = x.value
         if self.random.random() < 0.4:
             rows, columns = ([n if d == dim else 1 for d, n in enumerate(x.shape)] for dim in (last - 1, last))
-            condition = forge.CompareOp("le", forge.IotaOp(TensorType(i32, columns), last), forge.IotaOp(TensorType(i32, rows), last - 1))
+            condition = forge.CompareOp(
+                "le", forge.IotaOp(TensorType(i32, columns), last), forge.IotaOp(TensorType(i32, rows), last - 1)
+            )
             scores = forge.SelectOp(condition, scores, self.constant(-np.inf, last + 1)).result
         e = forge.ExpOp(forge.SubOp(scores, forge.ReduceOp("max", scores, last)))
         total = forge.ReduceOp("sum", e, last)
@@ -276,7 +319,9 @@ class _Generator:
         if x is None:
             return
         last = len(x.shape) - 1
-        mean = forge.DivOp(forge.ReduceOp("sum", forge.MulOp(x.value, x.value), last), self.constant(float(x.shape[-1]), last + 1))
+        mean = forge.DivOp(
+            forge.ReduceOp("sum", forge.MulOp(x.value, x.value), last), self.constant(float(x.shape[-1]), last + 1)
+        )
         scaled = forge.MulOp(x.value, forge.RsqrtOp(forge.AddOp(mean, self.constant(0.25, last + 1))))
         weight = self.argument([*(1 for _ in x.shape[:-1]), x.shape[-1]])
         self.keep(forge.MulOp(scaled, weight.value), 2 * x.most)
@@ -296,12 +341,23 @@ class _Generator:
                 self.keep(forge.RecipOp(forge.AddOp(*(terms if self.random.random() < 0.5 else terms[::-1]))), 1.0)
             case 1:
                 root = forge.SqrtOp(self.positive(x).value)
-                self.keep(self.random.choice((lambda: forge.DivOp(v, root), lambda: forge.RecipOp(root), lambda: forge.MulOp(root, root)))(), 25.0)
+                self.keep(
+                    self.random.choice(
+                        (lambda: forge.DivOp(v, root), lambda: forge.RecipOp(root), lambda: forge.MulOp(root, root))
+                    )(),
+                    25.0,
+                )
             case 2:
                 y = self.argument(x.shape)
-                self.keep(forge.AddOp(forge.ReduceOp("sum", v, dim), forge.ReduceOp("sum", forge.MulOp(v, y.value), dim)), 3 * x.most * x.shape[dim])
+                self.keep(
+                    forge.AddOp(forge.ReduceOp("sum", v, dim), forge.ReduceOp("sum", forge.MulOp(v, y.value), dim)),
+                    3 * x.most * x.shape[dim],
+                )
             case 3:
-                self.keep(forge.ReduceOp("sum", forge.AddOp(v, self.argument(x.shape).value), dim), (x.most + 2) * x.shape[dim])
+                self.keep(
+                    forge.ReduceOp("sum", forge.AddOp(v, self.argument(x.shape).value), dim),
+                    (x.most + 2) * x.shape[dim],
+                )
             case 4:
                 divisor = self.positive(self.argument(along))
                 self.keep(forge.ReduceOp("sum", forge.DivOp(v, divisor.value), dim), 4 * x.most * x.shape[dim])
@@ -333,7 +389,11 @@ class _Generator:
                 self.argument(self.shape(), self.random.choice((f32, f32, f16, bf16)))
             while self.operations() < self.size:
                 self.random.choices([s for s, _ in steps], [w for _, w in steps])[0]()
-            unused = [v.value for v in self.values if v.value.owner is not self.block and not v.value.has_one_use() and not v.value.uses]
+            unused = [
+                v.value
+                for v in self.values
+                if v.value.owner is not self.block and not v.value.has_one_use() and not v.value.uses
+            ]
             results = unused[-2:] or [next(op.results[0] for op in reversed(list(self.block.ops)))]
             ReturnOp(*results)
         function = FuncOp("main", ([a.type for a in self.block.args], [r.type for r in results]), Region(self.block))

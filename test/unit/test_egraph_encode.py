@@ -150,7 +150,12 @@ def content(graph: EGraph) -> tuple[Any, ...]:
         graph.roots,
         graph.axes,
         graph.inputs,
-        {key: graph.constants[key] for nodes in graph.nodes.values() for op, (key, *_), _ in map(padded, nodes) if op == "const"},
+        {
+            key: graph.constants[key]
+            for nodes in graph.nodes.values()
+            for op, (key, *_), _ in map(padded, nodes)
+            if op == "const"
+        },
         repr(sorted(graph.reducers.items())),
         graph.root_elements,
         graph.numerics,

@@ -151,8 +151,12 @@ def test_undamaged_rules_hold(name: str) -> None:
     assert first_mismatch(saturated, seed=1, inputs=4) is None
 
 
-@pytest.mark.parametrize(("rule", "damage", "old", "new", "shown_by"), MUTANTS, ids=[f"{m[0]}: {m[1]}" for m in MUTANTS])
-def test_a_damaged_rule_is_caught(monkeypatch: pytest.MonkeyPatch, rule: str, damage: str, old: str, new: str, shown_by: str) -> None:
+@pytest.mark.parametrize(
+    ("rule", "damage", "old", "new", "shown_by"), MUTANTS, ids=[f"{m[0]}: {m[1]}" for m in MUTANTS]
+)
+def test_a_damaged_rule_is_caught(
+    monkeypatch: pytest.MonkeyPatch, rule: str, damage: str, old: str, new: str, shown_by: str
+) -> None:
     monkeypatch.setattr(engine, "rule_text", damaged_text(rule, old, new))
     assert is_wrong(PROGRAMS[shown_by]()), f"{rule} with {damage} goes unnoticed"
 

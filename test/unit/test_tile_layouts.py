@@ -64,5 +64,7 @@ def test_an_expanded_dimension_may_be_cut(size: int) -> None:
         ((), (1, 1), {}),
     ],
 )
-def test_dimensions_that_survive_a_reshape(source: tuple[int, ...], target: tuple[int, ...], expected: dict[int, int]) -> None:
+def test_dimensions_that_survive_a_reshape(
+    source: tuple[int, ...], target: tuple[int, ...], expected: dict[int, int]
+) -> None:
     assert surviving_dims(source, target) == expected
