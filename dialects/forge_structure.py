@@ -186,7 +186,8 @@ class ShapeOp(InferredOp):
 class ReshapeOp(ShapeOp):
     """Splits or merges dimensions, in row-major order.
 
-    (C1) the number of elements stays; (C2) a partitioned dimension is neither split nor merged; (C3) nothing is partial.
+    (C1) the number of elements stays; (C2) a partitioned dimension is neither split nor merged; (C3) nothing is
+    partial.
     """
 
     name = "forge.reshape"
@@ -203,8 +204,8 @@ class ReshapeOp(ShapeOp):
 class ExpandOp(ShapeOp):
     """Repeats along dimensions of size 1.
 
-    (C1) equal ranks; (C2) other dimensions keep their size; (C3) nothing is partial. Where the operand is replicated over
-    an axis, the result may be a partition by it of a dimension that grows.
+    (C1) equal ranks; (C2) other dimensions keep their size; (C3) nothing is partial. Where the operand is replicated
+    over an axis, the result may be a partition by it of a dimension that grows.
     """
 
     name = "forge.expand"
@@ -279,8 +280,8 @@ class ConcatOp(InferredOp):
     """Joins along a dimension: ``%r = forge.concat 1 %a, %b : (tensor<8x64xf32>, tensor<8x32xf32>) ->
     tensor<8x96xf32>``.
 
-    (C1) the dimension exists; (C2) element types and all other sizes are equal; (C3) so are the states; no axis partitions
-    the dimension and nothing is partial.
+    (C1) the dimension exists; (C2) element types and all other sizes are equal; (C3) so are the states; no axis
+    partitions the dimension and nothing is partial.
     """
 
     name = "forge.concat"

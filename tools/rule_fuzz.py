@@ -1,7 +1,7 @@
 """Saturates random small programs and evaluates every e-node of every class: a rule that is not sound shows.
 
-``tools/rule-fuzz [PROGRAMS] [--seed N]``; 2,000 programs by default. Prints each failing seed with what differs, the rules that never
-matched, and exits with 1 if a program failed.
+``tools/rule-fuzz [PROGRAMS] [--seed N]``; 2,000 programs by default. Prints each failing seed with what differs, the
+rules that never matched, and exits with 1 if a program failed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def main() -> int:
     print(file=sys.stderr)
     unmatched = [name for name in rule_names() if not report.matches.get(name)]
     print(
-        f"{report.programs} programs, {report.nodes} e-nodes, {report.rolling} rolling reductions, {report.seconds:.1f} s"
+        f"{report.programs} programs, {report.nodes} e-nodes, {report.rolling} rolling reductions, "
+        f"{report.seconds:.1f} s"
     )
     print(f"rules without a match: {', '.join(unmatched) or 'none'}")
     print(f"failing seeds: {', '.join(map(str, report.failures)) or 'none'}")

@@ -23,7 +23,8 @@ from equiforge.egraph.text import program_text
 RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure", "storage")
 _SNAPSHOT_SECONDS = 5.0
 _COMMANDS_AT_ONCE = 20
-"""egglog 13.2 needs time and memory quadratic in the commands of one call: 2 GB for a thousand, against 1 MB in small calls."""
+"""egglog 13.2 needs time and memory quadratic in the commands of one call: 2 GB for a thousand, against 1 MB in small
+calls."""
 _ALGEBRA_SHARE = 0.25
 """Part of the limits on nodes and seconds that the algebra phase may use up."""
 FAMILIES = ("algebra", "refinement", "propagation", "structure", "storage", "repair")

@@ -27,9 +27,10 @@ _RETREATS = ((), ("commute", "associate"), ("algebra",))
 def run_in_process(graph: EGraph, options: SaturationOptions, snapshots: BinaryIO | None = None) -> Answer:
     """Saturate and fuse dependent reductions in this process; every few seconds a snapshot goes to ``snapshots``.
 
-    A run whose tiles don't fit the node limit has seldom a complete program in it. It is done again with less algebra; ``stop`` says so.
+    A run whose tiles don't fit the node limit has seldom a complete program in it. It is done again with less algebra;
+    ``stop`` says so.
     """
-    limit = ""
+    found, engine, limit = graph, None, ""
     for without in _RETREATS:
         engine = Engine(graph, replace(options, disabled=(*options.disabled, *without)))
         if snapshots is not None:
@@ -42,6 +43,7 @@ def run_in_process(graph: EGraph, options: SaturationOptions, snapshots: BinaryI
         if not engine.tiles_limited:
             break
         limit = limit or engine.stats.stop
+    assert engine is not None, "the first attempt leaves nothing out"
     return _finish(found, engine.stats, options)
 
 

@@ -118,6 +118,8 @@ def _difference(known: Value, value: Value) -> str | None:
         if expected.dtype.kind != "f":
             if not np.array_equal(expected, found):
                 return f"{found.ravel()[:4]} at {known.named(coordinate)}, of the class {expected.ravel()[:4]}"
-        elif not np.array_equal(found, expected) and not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE * scale, equal_nan=True):
+        elif not np.array_equal(found, expected) and not np.allclose(
+            found, expected, rtol=TOLERANCE, atol=TOLERANCE * scale, equal_nan=True
+        ):
             return f"{found.ravel()[:4]} at {known.named(coordinate)}, of the class {expected.ravel()[:4]}"
     return None

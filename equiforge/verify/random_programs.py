@@ -1,8 +1,9 @@
 """Random small programs in the forge dialect, well typed and numerically benign, for the soundness fuzz of the rules.
 
-A program is a function of a seed. Its values stay moderate and its partial functions are applied inside their domains, so that no
-rounding error is amplified and NaN or infinity never decides a comparison; zeros of both signs and negative numbers are frequent.
-Arguments are multiples of 1/8: sums and products of them are exact, so a sum that cancels is zero in every order.
+A program is a function of a seed. Its values stay moderate and its partial functions are applied inside their
+domains, so that no rounding error is amplified and NaN or infinity never decides a comparison; zeros of both signs and
+negative numbers are frequent. Arguments are multiples of 1/8: sums and products of them are exact, so a sum that
+cancels is zero in every order.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ LARGEST = 2e3
 
 @dataclass(frozen=True)
 class _Value:
-    """A value with what is known of it: ``most`` bounds the magnitude, ``least`` bounds it from below where it is positive everywhere."""
+    """A value with what is known of it.
+
+    ``most`` bounds the magnitude, ``least`` bounds it from below where it is positive everywhere.
+    """
 
     value: SSAValue
     most: float
@@ -293,7 +297,7 @@ class _Generator:
                 self.keep(forge.BINARY_OPS[name](x.value, self.partner(x).value), 1.0, raw=True)
 
     def softmax(self) -> None:
-        """exp(x - max) with its sum, and perhaps a weighted sum: what repair fusion looks for. Sometimes causally masked."""
+        """exp(x - max) with its sum or a weighted sum, sometimes masked: what repair fusion looks for."""
         x = self.pick("f", lambda v: v.shape[-1] > 1 and v.most <= 40)
         if x is None or len(x.shape) < 2:
             return
@@ -381,7 +385,8 @@ class _Generator:
 
     def module(self) -> ModuleOp:
         steps = (
-            (self.unary, 5), (self.binary, 6), (self.with_constant, 3), (self.reduction, 4), (self.product, 5), (self.layout, 4),
+            (self.unary, 5), (self.binary, 6), (self.with_constant, 3), (self.reduction, 4), (self.product, 5),
+            (self.layout, 4),
             (self.mask, 2), (self.integer, 1), (self.boolean, 1), (self.softmax, 1), (self.norm, 1), (self.idiom, 4),
         )  # fmt: skip
         with ImplicitBuilder(self.block):
@@ -407,12 +412,18 @@ class _Generator:
 
 
 def random_program(seed: int, size: int | None = None) -> ModuleOp:
-    """The program of a seed: one function of at least ``size`` ops (by default 2 to 8), f32 with some half, integer and boolean values."""
+    """The program of a seed: one function of at least ``size`` ops, by default 2 to 8.
+
+    Most values are f32, some half, integer or boolean.
+    """
     return _Generator(seed, size if size is not None else 2 + seed % 7).module()
 
 
 def random_arguments(module: ModuleOp, seed: int) -> list[np.ndarray]:
-    """Whole arguments for a program: floats are multiples of 1/8 in [-2, 2], one in eight a zero of either sign; integers are in [-2, 2]."""
+    """Whole arguments for a program.
+
+    Floats are multiples of 1/8 in [-2, 2], one in eight a zero of either sign; integers are in [-2, 2].
+    """
     generator = np.random.default_rng(seed)
     function = next(op for op in module.walk() if isinstance(op, FuncOp))
     arguments: list[np.ndarray] = []

@@ -1,7 +1,7 @@
 """The soundness fuzz of the rules: random small programs are saturated, and every e-node of every class is evaluated.
 
-A rule set is sound on a program if all e-nodes of a class have one value, at tile sizes that leave ragged tiles, on arguments
-with zeros of both signs. A failure is a wrong rule, never a matter of tolerance.
+A rule set is sound on a program if all e-nodes of a class have one value, at tile sizes that leave ragged tiles, on
+arguments with zeros of both signs. A failure is a wrong rule, never a matter of tolerance.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ def first_mismatch(saturated: Saturated, seed: int, inputs: int = 2) -> str | No
 
 
 def fuzz(
-    seeds: Iterable[int], options: SaturationOptions = LIMITS, progress: Callable[[int, FuzzReport], None] | None = None
+    seeds: Iterable[int],
+    options: SaturationOptions = LIMITS,
+    inputs: int = 2,
+    progress: Callable[[int, FuzzReport], None] | None = None,
 ) -> FuzzReport:
     """Check the programs of all seeds. ``progress`` is called after each with its seed."""
     report = FuzzReport()
@@ -87,7 +90,7 @@ def fuzz(
     for seed in seeds:
         try:
             saturated = saturate_for_check(random_program(seed), options)
-            failure = first_mismatch(saturated, seed)
+            failure = first_mismatch(saturated, seed, inputs)
         except Exception as error:
             # An e-graph that can't be typed or written is as wrong as one with a wrong value; the seed must come out.
             failure = f"{type(error).__name__}: {error}"

@@ -1,5 +1,8 @@
-"""Repair synthesis: which contributions get a repair, which are refused and why, and that a repair holds on hostile values."""
+"""Repair synthesis: which contributions get a repair, which are refused and why, and that a repair holds on hostile
+values."""
 
+# ruff: noqa: E501
+# Tables read best with a case a line.
 from __future__ import annotations
 
 import itertools
@@ -101,7 +104,8 @@ HOSTILE = (0.0, -0.0, 1e-30, -1e-30, 0.5, -3.0, 88.0, -88.0, 350.0, -350.0)
 
 @pytest.mark.parametrize("name", FOUND)
 def test_a_repair_holds_on_hostile_values(name: str) -> None:
-    """h(g(x, s), s, s') = g(x, s') wherever a run can pass: the state moves in the producer's direction and has seen x."""
+    """h(g(x, s), s, s') = g(x, s') wherever a run can pass: the state moves in the producer's direction and has seen
+    x."""
     contribution, consumer, producer, own, mode = FOUND[name]
     repair = synthesize(contribution, consumer, producer, own)
     assert isinstance(repair, Repair)
@@ -122,7 +126,8 @@ def test_a_repair_holds_on_hostile_values(name: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n, (_, consumer, *_) in FOUND.items() if consumer == "sum"])
 def test_a_repair_keeps_the_identity_of_a_row_that_saw_nothing_yet(name: str) -> None:
-    """With the state at the producer's identity, guarded by 0, the contribution and the repaired sum are 0 and not NaN."""
+    """With the state at the producer's identity, guarded by 0, the contribution and the repaired sum are 0 and not
+    NaN."""
     contribution, consumer, producer, own, _ = FOUND[name]
     repair = synthesize(contribution, consumer, producer, own)
     assert isinstance(repair, Repair)

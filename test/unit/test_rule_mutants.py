@@ -1,5 +1,7 @@
 """The soundness check has teeth: rules are damaged one at a time, and each damage shows on a small program."""
 
+# ruff: noqa: E501
+# Tables read best with a case a line.
 from __future__ import annotations
 
 from collections.abc import Callable
