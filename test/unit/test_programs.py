@@ -26,7 +26,7 @@ from equiforge.egraph.encode import encode
 from equiforge.egraph.saturate import SaturationOptions, saturate
 from equiforge.frontend.program import Program, import_module, load_program
 from equiforge.pipeline import Options, Result, optimize_program
-from equiforge.search.extract import extract
+from equiforge.search.extract import ExtractOptions, extract
 from equiforge.search.to_tile import to_tile
 from equiforge.tune.validate import to_array, to_tensor
 from equiforge.verify.check_equiv import argument_types
@@ -73,7 +73,7 @@ def searched(program: Program, whole_extent: int = Options.whole_extent, top: in
 def looped_source(program: Program) -> str:
     """The best candidate that has loops, with a derived reduction where there is one, in the smallest tiles."""
     graph, _, _ = saturate(encode(program.module, LOOP_EXTENT), SaturationOptions())
-    candidates = extract(graph).candidates
+    candidates = extract(graph, ExtractOptions(max_candidates=16, max_kernels=2)).candidates
     loops = [c for c in candidates if re.search(r"\]\([^)]", c.signature)]
     chosen = next((c for c in loops if "~" in c.signature), loops[0])
     kernels = build_kernels(to_tile(graph, chosen), program.input_strides())
