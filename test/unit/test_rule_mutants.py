@@ -58,6 +58,7 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     "exp of a product": lambda: build([SQUARE, SQUARE], lambda a, b: F.ExpOp(F.TanhOp(F.MatmulOp(a, b)))),
     "exp of a batched product": lambda: build([t(4, 3, 4), t(1, 4, 3)], lambda a, b: F.TanhOp(F.MatmulOp(a, b))),
     "reduction": lambda: build([t(4, 4, 4)], lambda x: F.ReduceOp("sum", x, 1)),
+    "batched sum": lambda: build([SQUARE], lambda x: F.ReduceOp("sum", x, 1)),
     "exp of a reduction": lambda: build([SQUARE], lambda x: F.TanhOp(F.ReduceOp("sum", x, 1))),
     "computed transpose": lambda: build([t(4, 4, 4)], lambda x: F.TransposeOp(F.ExpOp(x), [1, 2, 0])),
     "two transposes": lambda: build([t(3, 3, 3)], lambda x: F.TransposeOp(F.TransposeOp(x, [1, 0, 2]), [0, 2, 1])),
@@ -121,6 +122,9 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("view-slice", "no side condition", "(!= i (vec-get s 0))", "", "computed slice"),
     ("view-expand", "expanded dimension cut", "(View j p a)", "(View i p a)", "computed expand"),
     ("view-order", "dimensions swapped", "(View j q (View i p a))", "(View i q (View j p a))", "product"),
+    ("partials-collect", "another value", "(Collect p a)", "(Collect p (View -1 p x))", "batched sum"),
+    ("store-partials", "wrong dimension", "(Reduce f 0 y)", "(Reduce f 1 y)", "batched sum"),
+    ("partials-combine", "wrong dimension", "(View (+ i 1) q y)", "(View i q y)", "batched sum"),
     ("view-of-combine", "any dimension", "(View i p (Combine i p a))", "(View i p (Combine j p a))", "sum with the transpose"),
 ]  # fmt: skip
 
