@@ -120,7 +120,7 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("partition-transpose", "wrong dimension", "(View (vec-get perm i) p a)", "(View i p a)", "computed transpose"),
     ("transpose-transpose", "wrong order", "(composed p q)", "(composed q p)", "two transposes"),
     ("view-slice", "no side condition", "(!= i (vec-get s 0))", "", "computed slice"),
-    ("view-expand", "expanded dimension cut", "(View j p a)", "(View i p a)", "computed expand"),
+    ("view-expand", "no side condition", "(= i (view-dim (ty a) i))", "", "computed expand"),
     ("view-order", "dimensions swapped", "(View j q (View i p a))", "(View i q (View j p a))", "product"),
     ("partials-collect", "another value", "(Collect p a)", "(Collect p (View -1 p x))", "batched sum"),
     ("store-partials", "wrong dimension", "(Reduce f 0 y)", "(Reduce f 1 y)", "batched sum"),
