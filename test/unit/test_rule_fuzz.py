@@ -46,3 +46,12 @@ def test_arguments_hold_zeros_of_both_signs_and_negative_numbers() -> None:
 
 def test_a_larger_program_holds_too() -> None:
     assert check_program(random_program(3, size=14), seed=3, inputs=1) is None
+
+
+FOUND_BY_THE_FUZZ = (2316,)
+"""Seeds that once failed: the expand of a replicated value was also that of a tile of the dimension that grows."""
+
+
+@pytest.mark.parametrize("seed", FOUND_BY_THE_FUZZ)
+def test_what_once_failed_holds(seed: int) -> None:
+    assert check_program(random_program(seed), seed) is None
