@@ -55,9 +55,8 @@ def run_optimize(spec: str, request: Request) -> None:
     # Whoever asks for IR or JSON on stdout pipes it on: people read the rest on stderr then.
     console = errors if request.print_ir or request.json_file == "-" else output_console()
 
-    from equiforge.frontend.program import load_program
-
     from equiforge.egraph.saturate import prestart
+    from equiforge.frontend.program import load_program
 
     # The process that saturates loads its libraries while this one imports the program.
     prestart()

@@ -196,7 +196,8 @@ def _reshape_table(graph: EGraph) -> list[str]:
 
 
 def collect_count(extent: int) -> int:
-    """Partial results that a reduction over an axis is stored as: tiles of 256 elements, or of half the extent rounded up to a power of two."""
+    """Partial results that a reduction over an axis is stored as: tiles of 256 elements, or of half the extent
+    rounded up to a power of two."""
     tile = _COLLECTED_TILE
     while tile >= extent and tile > 1:
         tile //= 2
