@@ -24,12 +24,14 @@ builtin.module {}
 // CAUSAL-NEXT: [[O:%.*]] = forge.matmul [[H]], %v
 // CAUSAL-NEXT: func.return [[O]]
 
-// Each key/value head serves its group without being repeated; no row is hidden, so there is no tail for one.
+// Each key/value head serves its group without being repeated; a row whose scores are all -inf is 0.
 // GROUPED:     forge.reshape %q {{.*}} -> tensor<1x2x2x8x16xf16>
 // GROUPED:     forge.reshape %k {{.*}} -> tensor<1x2x1x64x16xf16>
 // GROUPED:     forge.matmul {{.*}} -> tensor<1x2x2x8x64xf32>
 // GROUPED-NOT: forge.expand
-// GROUPED-NOT: forge.select
+// GROUPED:     [[U:%.*]] = forge.compare eq
+// GROUPED:     forge.select [[U]]
+// GROUPED-NOT: forge.expand
 // GROUPED:     func.return
 
 // Two passes: the variance is the mean of squared deviations.
