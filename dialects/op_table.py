@@ -89,6 +89,7 @@ COMBINERS: dict[str, str] = {"sum": "add", "prod": "mul", "max": "max", "min": "
 """The pointwise op that joins two partial results of a built-in reducer."""
 
 FLOATS: tuple[str, ...] = ("f64", "f32", "f16", "bf16")
+HALVES: tuple[str, ...] = ("f16", "bf16")
 STORAGE_FLOATS: tuple[str, ...] = ("f8E4M3FN", "f8E5M2")
 """Floats that can be stored, cast and multiplied as matrices, but not computed with."""
 INTEGERS: tuple[str, ...] = ("i64", "i32", "i16", "i8")

@@ -12,13 +12,12 @@ from xdsl.ir import Attribute
 
 from equiforge.dialects import tile
 from equiforge.egraph.graph import Consumer, Reducer
+from equiforge.egraph.reducer_ops import ReducerBuilder
 from equiforge.errors import EquiforgeError
 
 
 def reducer_op(reducer: Reducer, use: str, axis: str, inputs: Sequence[Attribute]) -> tile.ReducerOp:
     """The op for one use: ``use`` is its symbol, ``inputs`` are the types of the loop's inputs."""
-    from equiforge.search.reducers import ReducerBuilder
-
     op = ReducerBuilder(reducer, axis, inputs, tile.element_type_of(inputs[0]), "ieee").build(use)
     op.attributes["definition"] = StringAttr(_to_json(reducer))
     return op

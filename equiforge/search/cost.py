@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from equiforge.dialects.op_table import HALVES
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode, Reducer
 from equiforge.search.loops import Passes
 from equiforge.search.normal_form import Grid, Option, Space, product
 from equiforge.tune.targets import Target
 
-HALVES = ("f16", "bf16")
 ELEMENT_BYTES = {
     "i1": 1,
     "i8": 1,

@@ -30,12 +30,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from equiforge.dialects import forge, tile
+from equiforge.dialects.op_table import HALVES
 from equiforge.egraph.graph import EGraph, ENode
-from equiforge.search.cost import HALVES, leaf_inputs, storage_element
+from equiforge.egraph.reducer_ops import ReducerBuilder, pointwise
+from equiforge.search.cost import leaf_inputs, storage_element
 from equiforge.search.derive import Kernel
 from equiforge.search.extract import Candidate
 from equiforge.search.normal_form import STRUCTURAL, Load
-from equiforge.search.reducers import ReducerBuilder, pointwise
 
 _FLOATS: dict[str, Attribute] = {
     "f64": f64,

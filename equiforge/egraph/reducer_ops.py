@@ -20,12 +20,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from equiforge.dialects import forge, tile
 from equiforge.dialects.inference import infer_parallel_reduce, infer_reduce
+from equiforge.dialects.op_table import HALVES
+from equiforge.egraph.contributions import IDENTITY, Tree
 from equiforge.egraph.graph import Consumer, Reducer
-from equiforge.search.cost import HALVES
-
-IDENTITY = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf, "any": 0.0, "all": 1.0}
-
-Tree = tuple[Any, ...]
 
 
 def pointwise(op: str, attrs: tuple[Any, ...], operands: Sequence[SSAValue], element: Attribute) -> Operation:
