@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from equiforge.analysis.dim_groups import DimGroups
 from equiforge.dialects import forge
+from equiforge.dialects.op_table import HALVES
 from equiforge.dialects.tile_types import element_name
 from equiforge.egraph.builder import GraphBuilder
 from equiforge.egraph.graph import ClassType, EGraph, ENode
@@ -26,7 +27,6 @@ WHOLE_EXTENT = 256
 """A dimension that is reduced somewhere gets an axis above this extent; up to it a tile holds it whole."""
 
 _STRUCTURAL = ("transpose", "reshape", "expand", "slice")
-_HALF = ("f16", "bf16")
 _WIDTH = {"bf16": 2, "f16": 3, "f32": 4, "f64": 5}
 
 
@@ -159,7 +159,7 @@ class _Encoder:
     def _rounded(self, class_id: int, kind: ClassType) -> int:
         """As written, an op on a half type rounds its result: arithmetic inside kernels is wider, so the step is
         explicit."""
-        if kind.wide not in _HALF:
+        if kind.wide not in HALVES:
             return class_id
         return self.builder.add(ENode("cast", (kind.wide,), (class_id,)), kind)
 
