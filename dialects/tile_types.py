@@ -18,11 +18,18 @@ from typing import cast
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
+    BFloat16Type,
     ContainerType,
+    Float8E4M3FNType,
+    Float8E5M2Type,
     IntAttr,
+    IntegerType,
     ShapedType,
     StringAttr,
     TensorType,
+    f16,
+    f32,
+    f64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
@@ -274,3 +281,18 @@ def element_name(element_type: Attribute) -> str:
     if name not in ELEMENT_TYPES:
         raise VerifyException(f"no element type {name}; there are {', '.join(ELEMENT_TYPES)}")
     return name
+
+
+_FLOAT_TYPES: dict[str, Attribute] = {
+    "f64": f64,
+    "f32": f32,
+    "f16": f16,
+    "bf16": BFloat16Type(),
+    "f8E4M3FN": Float8E4M3FNType(),
+    "f8E5M2": Float8E5M2Type(),
+}
+
+
+def element_type(name: str) -> Attribute:
+    """The type that ``element_name`` names."""
+    return _FLOAT_TYPES[name] if name in _FLOAT_TYPES else IntegerType(int(name[1:]))

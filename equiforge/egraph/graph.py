@@ -78,11 +78,6 @@ class ClassType:
     wide: str | None = None
     narrow: str | None = None
 
-    @property
-    def is_stored_form(self) -> bool:
-        """True for a value with no parallel axes."""
-        return not self.state
-
 
 @dataclass(frozen=True)
 class Reducer:

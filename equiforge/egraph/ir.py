@@ -32,11 +32,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
 from equiforge.dialects import forge, tile
+from equiforge.dialects.tile_types import element_type
 from equiforge.egraph.builder import constant_key
 from equiforge.egraph.encode import ATTRIBUTES, argument_names
 from equiforge.egraph.graph import PARTIAL, REPLICATE, Axis, ClassType, EGraph, ENode
 from equiforge.egraph.ir_reducers import reducer_of, reducer_op
-from equiforge.egraph.ir_types import element_type, partial_reducers, type_of_class
+from equiforge.egraph.ir_types import partial_reducers, type_of_class
 from equiforge.errors import EquiforgeError
 
 

@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    IntegerType,
-    bf16,
-    f16,
-    f32,
-    f64,
-)
 from xdsl.ir import Attribute
 
 from equiforge.dialects import tile
+from equiforge.dialects.tile_types import element_type
 from equiforge.egraph.graph import PARTIAL, REPLICATE, EGraph
-
-_FLOATS: dict[str, BFloat16Type | Float16Type | Float32Type | Float64Type] = {
-    "bf16": bf16,
-    "f16": f16,
-    "f32": f32,
-    "f64": f64,
-}
-
-
-def element_type(name: str) -> Attribute:
-    """The IR type of an element name: ``f16``, ``i1`` …"""
-    return _FLOATS[name] if name in _FLOATS else IntegerType(int(name[1:]))
 
 
 def partial_reducers(graph: EGraph) -> dict[int, str]:

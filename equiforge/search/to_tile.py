@@ -13,44 +13,24 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BFloat16Type,
     DictionaryAttr,
-    Float8E4M3FNType,
-    Float8E5M2Type,
     FunctionType,
-    IntegerType,
     ModuleOp,
     StringAttr,
     TensorType,
-    f16,
-    f32,
-    f64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from equiforge.dialects import forge, tile
 from equiforge.dialects.op_table import HALVES
+from equiforge.dialects.tile_types import element_type
 from equiforge.egraph.graph import EGraph, ENode
 from equiforge.egraph.reducer_ops import ReducerBuilder, pointwise
 from equiforge.search.cost import leaf_inputs, storage_element
 from equiforge.search.derive import Kernel
 from equiforge.search.extract import Candidate
 from equiforge.search.normal_form import STRUCTURAL, Load
-
-_FLOATS: dict[str, Attribute] = {
-    "f64": f64,
-    "f32": f32,
-    "f16": f16,
-    "bf16": BFloat16Type(),
-    "f8E4M3FN": Float8E4M3FNType(),
-    "f8E5M2": Float8E5M2Type(),
-}
-
-
-def element_type(name: str) -> Attribute:
-    """The MLIR type of an element type's name."""
-    return _FLOATS[name] if name in _FLOATS else IntegerType(int(name[1:]))
 
 
 def to_tile(graph: EGraph, candidate: Candidate) -> ModuleOp:
