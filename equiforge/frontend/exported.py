@@ -96,11 +96,12 @@ def export_module(module: Any, args: Sequence[Any], kwargs: dict[str, Any] | Non
     except EquiforgeError:
         raise
     except Exception as error:
-        raise _translated(module, error) from error
+        raise translated_error(module, error) from error
     return from_exported_program(exported)
 
 
-def _translated(module: Any, error: Exception) -> EquiforgeError:
+def translated_error(module: Any, error: Exception) -> EquiforgeError:
+    """What went wrong while a module was traced, in one line."""
     location = location_of_traceback(error.__traceback__)
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     kinds = {cls.__name__ for cls in type(error).__mro__}

@@ -17,6 +17,7 @@ from typing import Any, Literal, cast
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from equiforge.errors import DynamicShapeError, EquiforgeError, UnsupportedOpError
 from equiforge.frontend.aliasing import Aliases, aliases_operand, is_write
@@ -24,6 +25,7 @@ from equiforge.frontend.builder import Builder, ResultType, element_of, shape_of
 from equiforge.frontend.dtypes import element_type_of_dtype
 from equiforge.frontend.exported import Exported, InputRecord
 from equiforge.frontend.locations import location_of_node
+from equiforge.frontend.opaque import opaque_call
 from equiforge.frontend.table import LoweringFunction, load_table, refusal_hint
 
 TINY = 16  # elements up to which a constant tensor is written into the program
@@ -69,14 +71,20 @@ def sanitized(name: str, taken: set[str]) -> str:
     return unique
 
 
-def import_exported(exported: Exported, numerics: str = "real") -> Imported:
-    """Build the module. Raises UnsupportedOpError or DynamicShapeError with the user's source line."""
-    return _Importer(exported).run(numerics)
+def import_exported(
+    exported: Exported, numerics: str = "real", opaque: list[tuple[str, str | None]] | None = None
+) -> Imported:
+    """Build the module. Raises UnsupportedOpError or DynamicShapeError with the user's source line.
+
+    With a list ``opaque``, operators without a lowering become ``forge.opaque`` and are noted there with their lines.
+    """
+    return _Importer(exported, opaque).run(numerics)
 
 
 class _Importer:
-    def __init__(self, exported: Exported):
+    def __init__(self, exported: Exported, opaque: list[tuple[str, str | None]] | None = None):
         self.exported = exported
+        self.opaque = opaque
         self.table = load_table()
         self.block = Block()
         self.builder = Builder(self.block)
@@ -213,16 +221,25 @@ class _Importer:
         if "wrap_with_set_grad_enabled" in self.builder.target:
             self._inline(node)
             return
-        function, writes = self._lookup(target)
         values = node.meta.get("val")
         each = cast("list[Any]", values) if isinstance(values, list | tuple) else [values]
-        self.builder.results = [self._result_type(item) for item in each]
         bound = _bind(target, node)
-        arguments = [self._resolve(item) for item in bound.values()]
+        arguments = {name: self._resolve(item) for name, item in bound.items()}
         first = next(iter(bound.values()), None)
-        if writes:
-            self.aliases.check_write(node, first, self.names)
-        result = function(self.builder, *arguments)
+        try:
+            function, writes = self._lookup(target)
+            self.builder.results = [self._result_type(item) for item in each]
+            if writes:
+                self.aliases.check_write(node, first, self.names)
+            result = function(self.builder, *arguments.values())
+            if self.opaque is not None and isinstance(result, list):
+                _require_results(node, cast("list[Any]", result))
+        except UnsupportedOpError:
+            if self.opaque is None or not hasattr(target, "_schema") or is_write(target):
+                raise
+            self.builder.results = [self._result_type(item) for item in each]
+            result, writes = opaque_call(self.builder, target._schema, arguments), False
+            self.opaque.append((self.builder.target, self.builder.location))
         self._check(node, result)
         self._record(node, first, result, writes, bound)
 
@@ -389,8 +406,15 @@ def _live_nodes(graph: Any) -> set[Any]:
     return live
 
 
+def _require_results(node: Any, values: list[Any]) -> None:
+    """Raises where a lowering leaves out a result that is used."""
+    for user in node.users:
+        if user.target is operator.getitem and user.users and values[user.args[1]] is None:
+            raise UnsupportedOpError(f"result {user.args[1]} of {_target_name(node.target)} has no lowering")
+
+
 def _remove_dead(block: Block) -> None:
     for op in reversed(list(block.ops)):
-        if op.results and not any(result.uses.get_length() for result in op.results):
+        if is_side_effect_free(op) and not any(result.uses.get_length() for result in op.results):
             op.detach()
             op.erase()

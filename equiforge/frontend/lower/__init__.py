@@ -18,6 +18,7 @@ FAMILIES = (
     "normalization",
     "attention",
     "losses",
+    "backward",
 )
 
 

@@ -56,7 +56,7 @@ def bce_with_logits(
     return _pointwise_loss(b, loss if weight is None else b.mul(loss, b.up(weight)), reduction)
 
 
-def _picked(
+def picked_scores(
     b: Builder, scores: Value, target: Value, weight: Value | None, ignore: int
 ) -> tuple[Value, Value, Value, Value]:
     """-score of the target class and its weight, both 0 where ignored, with the class dimension kept at size 1."""
@@ -74,7 +74,8 @@ def _picked(
     return b.select(keep, picked, 0.0), share, keep, safe
 
 
-def _finish(b: Builder, loss: Value, share: Value, reduction: int) -> Value:
+def reduced_loss(b: Builder, loss: Value, share: Value, reduction: int) -> Value:
+    """A loss with its weights reduced as asked; the mean is over the weights."""
     if reduction == NONE:
         return b.down(b.reshape(loss, b.out.shape))
     if reduction == SUM:
@@ -86,8 +87,8 @@ def _finish(b: Builder, loss: Value, share: Value, reduction: int) -> Value:
 def nll_loss(
     b: Builder, x: Value, target: Value, weight: Value | None = None, reduction: int = MEAN, ignore: int = -100
 ) -> Value:
-    loss, share, _keep, _safe = _picked(b, b.up(x), target, weight, ignore)
-    return _finish(b, loss, share, reduction)
+    loss, share, _keep, _safe = picked_scores(b, b.up(x), target, weight, ignore)
+    return reduced_loss(b, loss, share, reduction)
 
 
 @lowers("cross_entropy_loss.default")
@@ -111,12 +112,12 @@ def cross_entropy(
     if is_float(element_of(target)):
         return _soft_targets(b, scores, target, line, dim, reduction, smoothing)
     assert isinstance(element_of(target), IntegerType)
-    loss, share, keep, _safe = _picked(b, scores, target, weight, ignore)
+    loss, share, keep, _safe = picked_scores(b, scores, target, weight, ignore)
     if smoothing:
         weighted = scores if line is None else b.mul(scores, line)
         smooth = b.select(keep, b.neg(b.reduce("sum", weighted, [dim])), 0.0)
         loss = b.add(b.mul(loss, 1.0 - smoothing), b.mul(smooth, smoothing / classes))
-    return _finish(b, loss, share, reduction)
+    return reduced_loss(b, loss, share, reduction)
 
 
 def _soft_targets(

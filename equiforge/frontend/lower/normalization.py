@@ -13,7 +13,8 @@ from equiforge.frontend.lower.reductions import mean_of, variance_of
 from equiforge.frontend.table import lowers
 
 
-def _trailing(x: Value, normalized_shape: Sequence[int]) -> list[int]:
+def trailing_dims(x: Value, normalized_shape: Sequence[int]) -> list[int]:
+    """The dimensions that a norm goes over."""
     return list(range(rank_of(x) - len(normalized_shape), rank_of(x)))
 
 
@@ -24,7 +25,7 @@ def rms_norm(
     """``x * rsqrt(mean(x²) + eps) * weight``; the default eps is that of the computing type."""
     wide = b.up(x)
     kind = element_of(wide)
-    mean = mean_of(b, b.mul(wide, wide), _trailing(x, normalized_shape))
+    mean = mean_of(b, b.mul(wide, wide), trailing_dims(x, normalized_shape))
     normal = b.mul(wide, b.unary(forge.RsqrtOp, b.add(mean, EPSILON[kind] if eps is None else eps)))
     return b.down(normal if weight is None else b.mul(normal, b.cast(weight, kind)))
 
@@ -52,7 +53,7 @@ def layer_norm(
     eps: float = 1e-5,
     *_: Any,
 ) -> Value:
-    normal, _mean, _rstd = _centred(b, b.up(x), _trailing(x, normalized_shape), eps)
+    normal, _mean, _rstd = _centred(b, b.up(x), trailing_dims(x, normalized_shape), eps)
     return b.down(_affine(b, normal, weight, bias))
 
 
@@ -60,7 +61,7 @@ def layer_norm(
 def native_layer_norm(
     b: Builder, x: Value, normalized_shape: Sequence[int], weight: Value | None, bias: Value | None, eps: float
 ) -> list[Value]:
-    normal, mean, rstd = _centred(b, b.up(x), _trailing(x, normalized_shape), eps)
+    normal, mean, rstd = _centred(b, b.up(x), trailing_dims(x, normalized_shape), eps)
     types = [result.element_type for result in b.results if result is not None]
     values = (_affine(b, normal, weight, bias), mean, rstd)
     return [b.cast(value, kind) for value, kind in zip(values, types, strict=True)]
