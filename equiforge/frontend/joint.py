@@ -49,10 +49,11 @@ class JointGraph:
     def run(self, tangents: Sequence[torch.Tensor]) -> list[torch.Tensor | None]:
         """The results of the graph itself, for the primals at hand."""
         import torch
+        from torch.utils import _pytree as pytree
 
         with torch.no_grad():
             results: Any = self.graph_module([p.detach() for p in self.primals], list(tangents))
-        return list(results)
+        return pytree.tree_leaves(results)
 
 
 @dataclass
@@ -77,10 +78,6 @@ class Joint:
         nodes = [node.name for node in self.graph.placeholders()]
         given = dict(zip(nodes, [*self.graph.primals, *tangents], strict=True))
         return [given[record.node].detach() for record in self.imported.arg_records]
-
-    def saved_boundary(self) -> int:
-        """How many results of the function are the forward's."""
-        return self.graph.num_forward_outputs
 
 
 @contextlib.contextmanager

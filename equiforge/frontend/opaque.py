@@ -9,7 +9,7 @@ for None, and in a list ``"tensor"`` for the next operand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -42,7 +42,7 @@ def opaque_call(b: Builder, schema: Any, bound: dict[str, Any]) -> Value | list[
     for argument in schema.arguments:
         value = bound[argument.name]
         if isinstance(value, SSAValue):
-            operands.append(value)
+            operands.append(cast(Value, value))
         elif _is_tensor_type(argument.type) or value != argument.default_value or type(value) is bool:
             plain[argument.name] = _attribute(b, argument.name, value, operands)
     types = [None if r is None else TensorType(r.element_type, list(r.shape)) for r in b.results]
@@ -52,7 +52,7 @@ def opaque_call(b: Builder, schema: Any, bound: dict[str, Any]) -> Value | list[
     op = forge.OpaqueOp(b.target, operands, [type_ for type_ in types if type_ is not None], arguments)
     b.emit(op)
     made = iter(op.results)
-    values = [None if type_ is None else next(made) for type_ in types]
+    values: list[Value | None] = [None if type_ is None else next(made) for type_ in types]
     if len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor":
         assert values[0] is not None
         return values[0]
@@ -68,7 +68,7 @@ def _attribute(b: Builder, name: str, value: Any, operands: list[SSAValue]) -> A
         case None:
             return UnitAttr()
         case SSAValue():
-            operands.append(value)
+            operands.append(cast(Value, value))
             return StringAttr(_TENSOR)
         case bool():
             return BoolAttr.from_bool(value)
@@ -94,7 +94,7 @@ def run_opaque(op: forge.OpaqueOp, operands: Sequence[Any]) -> list[Any]:
     packet, overload = op.target.removeprefix("aten.").rsplit(".", 1)
     function: Any = getattr(getattr(torch.ops.aten, packet), overload)
     given = iter(operands)
-    plain = op.arguments.data if op.arguments is not None else {}
+    plain: Mapping[str, Attribute] = op.arguments.data if op.arguments is not None else {}
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for argument in function._schema.arguments:
@@ -108,8 +108,8 @@ def run_opaque(op: forge.OpaqueOp, operands: Sequence[Any]) -> list[Any]:
             named[argument.name] = value
         else:
             positional.append(value)
-    result = function(*positional, **named)
-    each = list(result) if isinstance(result, list | tuple) else [result]
+    result: Any = function(*positional, **named)
+    each: list[Any] = list(cast("Sequence[Any]", result)) if isinstance(result, list | tuple) else [result]
     return [item for item in each if isinstance(item, torch.Tensor)]
 
 
@@ -120,7 +120,7 @@ def _value(attribute: Attribute, kind: str, given: Iterator[Any]) -> Any:
         case UnitAttr():
             return None
         case ArrayAttr():
-            return [_value(item, kind, given) for item in cast("ArrayAttr[Attribute]", attribute)]
+            return [_value(item, kind, given) for item in attribute]
         case StringAttr() if "Tensor" in kind:
             return next(given)
         case StringAttr() if attribute.data.startswith("torch."):

@@ -12,6 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+Built = tuple[nn.Module, tuple[Tensor, ...]]
+"""A module and inputs for it."""
+
 
 class SelfAttention(nn.Module):
     """Causal self-attention on (batch, tokens, width), written out; one projection makes q, k and v."""
@@ -67,24 +70,21 @@ def _input(batch: int, tokens: int, width: int) -> tuple[Tensor, ...]:
     return (torch.randn(batch, tokens, width, requires_grad=True),)
 
 
-def attention(batch: int = 2, tokens: int = 64, width: int = 32, heads: int = 2) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    torch.manual_seed(0)
+def attention(batch: int = 2, tokens: int = 64, width: int = 32, heads: int = 2) -> Built:
     return SelfAttention(width, heads), _input(batch, tokens, width)
 
 
-def swiglu(batch: int = 2, tokens: int = 64, width: int = 32, hidden: int = 96) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    torch.manual_seed(0)
+def swiglu(batch: int = 2, tokens: int = 64, width: int = 32, hidden: int = 96) -> Built:
     return SwiGLU(width, hidden), _input(batch, tokens, width)
 
 
 def transformer(
     batch: int = 2, tokens: int = 64, width: int = 32, heads: int = 2, hidden: int = 96, layers: int = 4
-) -> tuple[nn.Module, tuple[Tensor, ...]]:
-    torch.manual_seed(0)
+) -> Built:
     return Transformer(layers, width, heads, hidden), _input(batch, tokens, width)
 
 
-TRAINING: dict[str, Callable[..., tuple[nn.Module, tuple[Tensor, ...]]]] = {
+TRAINING: dict[str, Callable[..., Built]] = {
     "attention": attention,
     "swiglu": swiglu,
     "transformer": transformer,
