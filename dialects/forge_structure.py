@@ -50,6 +50,7 @@ from equiforge.dialects.inference import (
     infer_transpose,
     tensor_operand,
 )
+from equiforge.dialects.tile_axes import check_nesting
 from equiforge.dialects.tile_types import State, element_type_of, shape_of, states_of
 
 Operand = SSAValue | Operation
@@ -205,7 +206,7 @@ class ExpandOp(ShapeOp):
     """Repeats along dimensions of size 1.
 
     (C1) equal ranks; (C2) other dimensions keep their size; (C3) nothing is partial. Where the operand is replicated
-    over an axis, the result may be a partition by it of a dimension that grows.
+    over an axis, the result may be a partition by it of a dimension that grows; (C4) two axes that cut one are nested.
     """
 
     name = "forge.expand"
@@ -217,6 +218,11 @@ class ExpandOp(ShapeOp):
 
     def infer(self) -> Attribute:
         return infer_expand(self.operand.type, self.shape, states_of(self.result.type))
+
+    def verify_(self) -> None:
+        super().verify_()
+        # (C4)
+        check_nesting(self, self.result.type)
 
 
 @irdl_op_definition

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.pattern_rewriter import RewritePattern
@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from equiforge.dialects.assembly import InferredOp, Signature, int_attr, symbol_attr
 from equiforge.dialects.inference import infer_collect, infer_combine, infer_partition, infer_replicate
-from equiforge.dialects.tile_types import shape_of
+from equiforge.dialects.tile_types import PartitionAttr, ReplicateAttr, shape_of, state_on, states_of
 
 Operand = SSAValue | Operation
 
@@ -35,6 +35,49 @@ def check_axis(op: Operation, axis: str, extent: int | None = None) -> None:
         raise VerifyException(f"{op.name}: @{axis} cuts {found.extent} elements, but the dimension has {extent}")
 
 
+def outer_axis(op: Operation, axis: str) -> str | None:
+    """The axis that ``axis`` is declared within, seen from ``op``; None for an outermost or unknown one."""
+    found, _ = find_symbol(op, axis)
+    return found.outer if isinstance(found, AxisOp) else None
+
+
+def check_nesting(op: Operation, type_: Attribute) -> None:
+    """Two axes that cut one dimension are nested, and an inner axis that cuts a dimension cuts that of its outer axis,
+    where the value depends on that one at all.
+    """
+    owners: dict[int, str] = {}
+    for state in states_of(type_):
+        if not isinstance(state, PartitionAttr):
+            continue
+        axis = state.axis_name
+        outer = outer_axis(op, axis)
+        beside = state_on(type_, outer) if outer is not None else None
+        if beside is not None and beside != PartitionAttr(beside.axis_name, state.dim):
+            raise VerifyException(
+                f"{op.name}: @{axis} is within @{outer} and cuts dimension {state.dim}, but along @{outer} the value "
+                f"is {beside} ({type_})"
+            )
+        other = owners.setdefault(state.dim, axis)
+        if other != axis and find_symbol(op, axis)[1] and outer != other and outer_axis(op, other) != axis:
+            raise VerifyException(
+                f"{op.name}: @{other} and @{axis} both partition dimension {state.dim}, but neither is declared within "
+                f"the other"
+            )
+
+
+def check_innermost(op: Operation, axis: str, type_: Attribute) -> None:
+    """No axis within ``axis`` is left in the states of an operand whose ``axis`` is added or removed."""
+    if isinstance(type_, TupleType):
+        for field in type_.types:
+            check_innermost(op, axis, field)
+    for state in states_of(type_):
+        if outer_axis(op, state.axis_name) == axis and not isinstance(state, ReplicateAttr):
+            raise VerifyException(
+                f"{op.name}: by @{axis}, but along @{state.axis_name}, which is within it, the operand is {state}; the "
+                f"outer axis is added first and removed last ({type_})"
+            )
+
+
 def collected_tile(extent: int, count: int) -> int:
     """The tile size of an axis of ``extent`` elements that is collected into ``count`` tiles: the least power of two
     that is enough. Both are at least 1.
@@ -47,18 +90,30 @@ def collected_tile(extent: int, count: int) -> int:
 
 @irdl_op_definition
 class AxisOp(IRDLOperation):
-    """Declares a parallel axis with the number of elements that it cuts: ``tile.axis @q0 extent 128``; (C1) at least
-    one.
+    """Declares a parallel axis with the number of elements that it cuts: ``tile.axis @q0 extent 128``.
+
+    ``tile.axis @k1 extent 128 within @k0`` is the inner of two levels: it cuts each slice of ``@k0`` again, and its
+    tile size divides that of ``@k0``. The element at coordinates (p0, p1) and offset o is p0·T0 + p1·T1 + o; elements
+    past the end of the slice or of the extent do not exist, so a tile of the inner axis may be empty. In a value
+    without ``@k0`` it cuts the whole dimension, as any axis. (C1) at least one element; (C2) the outer axis is
+    declared, with the same extent, and within no other.
     """
 
     name = "tile.axis"
     sym_name = prop_def(SymbolNameConstraint())
     extent_attr = prop_def(IntegerAttr[I64], prop_name="extent")
+    outer_attr = opt_prop_def(SymbolRefAttr, prop_name="outer")
     traits = traits_def(SymbolOpInterface())
-    assembly_format = "$sym_name `extent` $extent attr-dict"
+    assembly_format = "$sym_name `extent` $extent (`within` $outer^)? attr-dict"
 
-    def __init__(self, name: str, extent: int):
-        super().__init__(properties={"sym_name": StringAttr(name), "extent": int_attr(extent)})
+    def __init__(self, name: str, extent: int, outer: str | None = None):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "extent": int_attr(extent),
+                "outer": None if outer is None else symbol_attr(outer),
+            }
+        )
 
     @property
     def axis_name(self) -> str:
@@ -68,11 +123,28 @@ class AxisOp(IRDLOperation):
     def extent(self) -> int:
         return self.extent_attr.value.data
 
+    @property
+    def outer(self) -> str | None:
+        """The axis that this one is within."""
+        return self.outer_attr.root_reference.data if self.outer_attr is not None else None
+
     def verify_(self) -> None:
+        label = f"{self.name} @{self.axis_name}"
+        # (C1)
         if self.extent < 1:
-            raise VerifyException(
-                f"{self.name} @{self.axis_name}: extent {self.extent}, but an axis cuts at least one element"
-            )
+            raise VerifyException(f"{label}: extent {self.extent}, but an axis cuts at least one element")
+        # (C2)
+        if self.outer is None:
+            return
+        found, has_table = find_symbol(self, self.outer)
+        if not has_table:
+            return
+        if not isinstance(found, AxisOp) or found is self:
+            raise VerifyException(f"{label}: within @{self.outer}, which is no other tile.axis")
+        if found.outer is not None:
+            raise VerifyException(f"{label}: within @{self.outer}, which is itself within @{found.outer}")
+        if found.extent != self.extent:
+            raise VerifyException(f"{label}: cuts {self.extent} elements, but @{self.outer} cuts {found.extent}")
 
 
 class ViewPatterns(HasCanonicalizationPatternsTrait):
@@ -116,8 +188,8 @@ class PartitionOp(AlongOp):
     """Coordinate p of the axis sees slice p: ``%v = tile.partition %x along 1 by @q0 : (tensor<8x128xf32>) ->
     !tile.view<…>``.
 
-    (C1) the operand has no state along the axis; (C2) the dimension exists, and no other axis partitions it; (C3) the
-    axis is declared with the size of the dimension.
+    (C1) the operand has no state along the axis; (C2) the dimension exists, and no axis partitions it other than the
+    one that this axis is within; (C3) the axis is declared with the size of the dimension.
     """
 
     name = "tile.partition"
@@ -133,12 +205,19 @@ class PartitionOp(AlongOp):
     def infer(self) -> Attribute:
         return infer_partition(self.operand.type, self.dim, self.axis_name)
 
+    def verify_(self) -> None:
+        super().verify_()
+        # (C2)
+        check_innermost(self, self.axis_name, self.operand.type)
+        check_nesting(self, self.result.type)
+
 
 @irdl_op_definition
 class CombineOp(AlongOp):
     """Joins the slices of an axis: ``%x = tile.combine %v along 1 by @q0 : (!tile.view<…>) -> tensor<8x128xf32>``.
 
-    (C1) the axis partitions the dimension; (C2) it is declared with the size of the dimension.
+    (C1) the axis partitions the dimension, and no axis within it does; (C2) it is declared with the size of the
+    dimension.
     """
 
     name = "tile.combine"
@@ -153,6 +232,11 @@ class CombineOp(AlongOp):
 
     def infer(self) -> Attribute:
         return infer_combine(self.operand.type, self.dim, self.axis_name)
+
+    def verify_(self) -> None:
+        super().verify_()
+        # (C1)
+        check_innermost(self, self.axis_name, self.operand.type)
 
 
 class OverOp(InferredOp):
@@ -179,7 +263,8 @@ class ReplicateOp(OverOp):
     """Every coordinate of the axis sees the whole: ``%v = tile.replicate %x by @q0 : (tensor<8x1xf32>) ->
     !tile.view<…>``.
 
-    (C1) the operand has no state along the axis; (C2) the axis is declared.
+    (C1) the operand has no state along the axis, and along an axis within it none but replicate; (C2) the axis is
+    declared.
     """
 
     name = "tile.replicate"
@@ -195,6 +280,11 @@ class ReplicateOp(OverOp):
     def infer(self) -> Attribute:
         return infer_replicate(self.operand.type, self.axis_name)
 
+    def verify_(self) -> None:
+        super().verify_()
+        # (C1)
+        check_innermost(self, self.axis_name, self.operand.type)
+
 
 @irdl_op_definition
 class CollectOp(OverOp):
@@ -202,9 +292,9 @@ class CollectOp(OverOp):
     (!tile.view<8x1xf32, [#tile.partial<@k0, sum>]>) -> tensor<4x8x1xf32>``.
 
     ``count`` is the number of tiles and with it the extent of the new dimension; without it the extent is dynamic,
-    known with the tile size only. Tuples are collected field by field. (C1) the operand has a state along the axis;
-    (C2) the axis is declared; (C3) with a count, the axis partitions no dimension, whose tiles may differ in extent,
-    and :func:`collected_tile` cuts the axis into exactly so many tiles.
+    known with the tile size only. Tuples are collected field by field. (C1) the operand has a state along the axis, and
+    is whole along an axis within it; (C2) the axis is declared; (C3) with a count, the axis partitions no dimension,
+    whose tiles may differ in extent, and :func:`collected_tile` cuts the axis into exactly so many tiles.
     """
 
     name = "tile.collect"
@@ -230,6 +320,9 @@ class CollectOp(OverOp):
 
     def verify_(self) -> None:
         super().verify_()
+        # (C1)
+        check_innermost(self, self.axis_name, self.operand.type)
+        # (C3)
         found, _ = find_symbol(self, self.axis_name)
         if self.count is not None and isinstance(found, AxisOp):
             size = collected_tile(found.extent, self.count)

@@ -51,8 +51,15 @@ from xdsl.utils.exceptions import VerifyException
 from equiforge.dialects.assembly import InferredOp, Signature, Word, int_attr, symbol_attr
 from equiforge.dialects.inference import infer_accumulate, infer_parallel_reduce, infer_reduce
 from equiforge.dialects.literals import float_text, parse_float
-from equiforge.dialects.tile_axes import check_axis, find_symbol
-from equiforge.dialects.tile_types import PartitionAttr, state_on
+from equiforge.dialects.tile_axes import check_axis, check_innermost, check_nesting, find_symbol, outer_axis
+from equiforge.dialects.tile_types import (
+    PartialAttr,
+    PartitionAttr,
+    state_on,
+    states_of,
+    with_states,
+    without_axis,
+)
 
 Operand = SSAValue | Operation
 
@@ -212,6 +219,11 @@ class ReducerOp(IRDLOperation):
             printer.exit_scope()
 
 
+def raw_states(reducer: ReducerOp, axis: str) -> tuple[Attribute, ...]:
+    """The types of a reducer's states after the slice that each coordinate of an axis holds."""
+    return tuple(with_states(type_, (*states_of(type_), PartialAttr(axis))) for type_ in reducer.state_types)
+
+
 @irdl_custom_directive
 class ReduceHead(CustomDirective):
     """``sum over axis(1)``, ``sum over parallel(@k0)`` or ``@online over parallel(@k0)``."""
@@ -247,9 +259,17 @@ class ReduceOp(InferredOp):
         %s = tile.reduce sum over parallel(@k0) %p : (…) -> …     needs partial over the axis, and removes it
         %t = tile.reduce @online over parallel(@k0) %x, %v : (…) -> tuple<…>
 
+    A reducer of its own over an axis that is within another, on operands that depend on that one too, runs at each
+    coordinate of the outer axis on what that coordinate holds. Its text does not mention the outer axis: operands are
+    as it says plus their state along ``@k0``, results are its *states*, without ``final``, each
+    ``#tile.partial<@k0>``: to be collected and merged by another kernel.
+
+        %t = tile.reduce @online over parallel(@k1) %x : (!tile.view<64x128xf32, [#tile.partition<@k0, 1>,
+            #tile.partition<@k1, 1>]>) -> tuple<!tile.view<64x1xf32, [#tile.partial<@k0>]>, …>
+
     (C1) one of dimension and axis is given, a reducer of its own goes over an axis; (C2) the operand's state fits;
-    (C3) the axis is declared; (C4) operands and results of a reducer of its own are as it says, the operands depend
-    on the axis and the results do not.
+    (C3) the axis is declared, and no axis within it is left; (C4) operands and results of a reducer of its own are as
+    it says, the operands depend on the axis and the results do not.
     """
 
     name = "tile.reduce"
@@ -344,8 +364,17 @@ class ReduceOp(InferredOp):
             return
         # (C3)
         check_axis(self, axis)
+        for type_ in self.operand_types:
+            check_innermost(self, axis, type_)
         if self.is_rolling:
             self._verify_rolling(axis)
+
+    @property
+    def slices(self) -> str | None:
+        """The outer axis at each of whose coordinates a reducer of its own runs, None where it runs once."""
+        axis = self.axis_name
+        outer = outer_axis(self, axis) if self.is_rolling and axis is not None else None
+        return outer if outer and any(state_on(type_, outer) for type_ in self.operand_types) else None
 
     def _verify_rolling(self, axis: str) -> None:
         # (C4)
@@ -363,10 +392,14 @@ class ReduceOp(InferredOp):
             return
         if not isinstance(found, ReducerOp):
             raise VerifyException(f"{label}: no tile.reducer @{self.reducer} is declared")
-        for what, given, wanted in (
-            ("operands", tuple(self.operand_types), found.input_types),
-            ("results", members, found.result_types_of_use),
-        ):
+        slices = self.slices
+        operands, results = tuple(self.operand_types), found.result_types_of_use
+        if slices is not None:
+            for type_ in operands:
+                check_nesting(self, type_)
+            operands = tuple(without_axis(type_, slices) for type_ in operands)
+            results = raw_states(found, slices)
+        for what, given, wanted in (("operands", operands, found.input_types), ("results", members, results)):
             if given != wanted:
                 texts = [", ".join(str(type_) for type_ in types) for types in (given, wanted)]
                 raise VerifyException(f"{label}: the {what} are ({texts[0]}), but the reducer's are ({texts[1]})")
@@ -415,3 +448,4 @@ class AccumulateOp(InferredOp):
     def verify_(self) -> None:
         super().verify_()
         check_axis(self, self.axis_name)
+        check_innermost(self, self.axis_name, self.operand.type)

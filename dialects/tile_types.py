@@ -7,6 +7,11 @@ A view is a family of values, one at each coordinate of its parallel axes:
 
 The shape is the logical one, whatever the states. The list is sorted by the name of the axis and an axis stands in it
 once, so equal types are equal attributes. A value without states is a ``tensor``.
+
+Two axes may cut one dimension when one is declared ``within`` the other: the inner axis cuts each slice of the outer
+one again. The type alone does not know the declarations, so it allows two; the verifiers of the ops check them.
+
+    !tile.view<1x16384x64xf16, [#tile.partition<@k0, 1>, #tile.partition<@k1, 1>]>
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from xdsl.dialects.builtin import (
     Float8E5M2Type,
     IntAttr,
     IntegerType,
+    NoneAttr,
     ShapedType,
     StringAttr,
     TensorType,
@@ -99,21 +105,26 @@ class ReplicateAttr(StateAttr):
 
 @irdl_attr_definition
 class PartialAttr(StateAttr):
-    """``#tile.partial<@k0, sum>``: the value is the sum of what the coordinates of ``@k0`` hold."""
+    """``#tile.partial<@k0, sum>``: the value is the sum of what the coordinates of ``@k0`` hold.
+
+    ``#tile.partial<@k0>`` without a reducer is a *raw state*: each coordinate holds a state of a ``tile.reducer`` after
+    its own slice, and no built-in reducer joins them. It can be cast and collected, nothing else.
+    """
 
     name = "tile.partial"
     axis_attr: StringAttr = param_def()
-    reducer_attr: StringAttr = param_def()
+    reducer_attr: StringAttr | NoneAttr = param_def()
 
-    def __init__(self, axis: str, reducer: str):
-        super().__init__(StringAttr(axis), StringAttr(reducer))
+    def __init__(self, axis: str, reducer: str | None = None):
+        super().__init__(StringAttr(axis), NoneAttr() if reducer is None else StringAttr(reducer))
 
     @property
-    def reducer(self) -> str:
-        return self.reducer_attr.data
+    def reducer(self) -> str | None:
+        """The built-in reducer that joins the parts, ``None`` for a raw state."""
+        return self.reducer_attr.data if isinstance(self.reducer_attr, StringAttr) else None
 
     def verify(self) -> None:
-        if self.reducer not in REDUCERS:
+        if self.reducer is not None and self.reducer not in REDUCERS:
             raise VerifyException(
                 f"tile.partial over @{self.axis_name}: no reducer {self.reducer}; there are {', '.join(REDUCERS)}"
             )
@@ -122,11 +133,12 @@ class PartialAttr(StateAttr):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             axis = parser.parse_symbol_name()
-            parser.parse_punctuation(",")
+            if parser.parse_optional_punctuation(",") is None:
+                return [axis, NoneAttr()]
             return [axis, StringAttr(parser.parse_identifier())]
 
     def print_parameters(self, printer: Printer) -> None:
-        printer.print_string(f"<@{self.axis_name}, {self.reducer}>")
+        printer.print_string(f"<@{self.axis_name}>" if self.reducer is None else f"<@{self.axis_name}, {self.reducer}>")
 
 
 State = PartitionAttr | ReplicateAttr | PartialAttr
@@ -137,7 +149,7 @@ class ViewType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[A
     """A value at each coordinate of its parallel axes: ``!tile.view<64x128xf32, [#tile.partition<@q0, 0>]>``.
 
     (C1) there is at least one state; (C2) states are sorted by axis, each axis once; (C3) a partitioned dimension
-    exists and (C4) is partitioned by one axis.
+    exists and (C4) is partitioned by one axis, or by two of which one is declared within the other.
     """
 
     name = "tile.view"
@@ -181,7 +193,7 @@ class ViewType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[A
         if axes != sorted(set(axes)):
             listed = ", ".join(f"@{axis}" for axis in axes)
             raise VerifyException(f"tile.view: axes are ({listed}), not sorted and distinct")
-        owner: dict[int, str] = {}
+        owners: dict[int, list[str]] = {}
         for state in states:
             if not isinstance(state, PartitionAttr):
                 continue
@@ -192,11 +204,11 @@ class ViewType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[A
                     f"{len(self.shape_attr)} dimensions"
                 )
             # (C4)
-            if state.dim in owner:
-                raise VerifyException(
-                    f"tile.view: @{owner[state.dim]} and @{state.axis_name} both partition dimension {state.dim}"
-                )
-            owner[state.dim] = state.axis_name
+            cut_by = owners.setdefault(state.dim, [])
+            cut_by.append(state.axis_name)
+            if len(cut_by) > 2:
+                listed = ", ".join(f"@{axis}" for axis in cut_by)
+                raise VerifyException(f"tile.view: {listed} all partition dimension {state.dim}; two axes may at most")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -74,8 +74,10 @@ def smallest_gathered_extent(module: ModuleOp, otherwise: int = 8) -> int:
 
 
 def tilings(module: ModuleOp) -> list[dict[str, int]]:
-    """Returns tile sizes to check a module at: thirds of the extents with a ragged rest, and two tiles an axis."""
-    axes = {op.axis_name: op.extent for op in module.walk() if isinstance(op, tile.AxisOp)}
+    """Returns tile sizes to check a module at: thirds of the extents with a ragged rest, and two tiles an axis; an axis
+    within another takes a size that divides that one's.
+    """
+    axes = {op.axis_name: op.extent for op in module.walk() if isinstance(op, tile.AxisOp) and op.outer is None}
     if not axes:
         return [{}]
     return [

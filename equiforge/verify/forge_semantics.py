@@ -94,7 +94,7 @@ def _(interpreter: Interpreter, op: forge.ReduceOp, operands: list[Value]) -> Va
 
 def _local_shape(interpreter: Interpreter, op: Operation, operand: Value, at: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of the tile that the result has at a coordinate of its operand."""
-    return interpreter.tiling.local_shape(op.results[0].type, family(operand).named(at))
+    return interpreter.local_shape(op.results[0].type, family(operand).named(at))
 
 
 @meaning(forge.TransposeOp)

@@ -52,23 +52,43 @@ class Interpreter:
     def __init__(self, scope: Operation, tile_sizes: Mapping[str, int] | None = None, rounding: Rounding = "none"):
         axes = {op.axis_name: op.extent for op in scope.walk() if isinstance(op, tile.AxisOp)}
         self.scope = scope
-        self.tiling = Tiling(axes, tile_sizes, collected_counts(scope))
+        outer = {op.axis_name: op.outer for op in scope.walk() if isinstance(op, tile.AxisOp) and op.outer}
+        self.tiling = Tiling(axes, tile_sizes, collected_counts(scope), outer)
         self.rounding = rounding
-        self._positions = {axis: list(range(self.tiling.count(axis))) for axis in axes}
+        self._current: dict[str, int] = {}
+        self._slice: dict[str, int] = {}
 
-    def positions(self, axis: str) -> list[int]:
-        """The positions of an axis at which values are evaluated: all, or the current one in a reducer's body."""
-        return self._positions[axis]
+    def positions(self, axis: str, at: Mapping[str, int]) -> list[int]:
+        """The positions of an axis at which a value is evaluated that ``at`` holds: all, or the current one in a
+        reducer's body.
+        """
+        if axis in self._current:
+            return [self._current[axis]]
+        return list(range(self.tiling.count(axis, self.place(at))))
+
+    def place(self, at: Mapping[str, int]) -> dict[str, int]:
+        """A coordinate with the position of the outer axis at which a reducer runs now."""
+        return {**self._slice, **at}
 
     @contextlib.contextmanager
     def at_position(self, axis: str, position: int) -> Generator[None]:
         """Evaluates at one position of an axis only."""
-        saved = self._positions[axis]
-        self._positions[axis] = [position]
+        self._current[axis] = position
         try:
             yield
         finally:
-            self._positions[axis] = saved
+            del self._current[axis]
+
+    @contextlib.contextmanager
+    def in_slice(self, axis: str, position: int) -> Generator[None]:
+        """Evaluates what one position of an outer axis holds: values do not depend on the axis, and axes within it
+        cut its slice.
+        """
+        self._slice[axis] = position
+        try:
+            yield
+        finally:
+            del self._slice[axis]
 
     def call(self, func: FuncOp, args: Sequence[np.ndarray]) -> list[Array]:
         """Evaluates a function on whole arrays."""
@@ -126,12 +146,16 @@ class Interpreter:
         if value.axes != axes_of(type_):
             raise EquiforgeError(f"{op.name}: a value of type {type_} has axes {value.axes}", location_of(op))
         for coordinate, array in value.tiles.items():
-            expected = self.tiling.local_shape(type_, value.named(coordinate))
+            expected = self.local_shape(type_, value.named(coordinate))
             if len(expected) != array.ndim or any(
                 e >= 0 and e != n for e, n in zip(expected, array.shape, strict=True)
             ):
                 place = f"{op.name}: the tile at {value.named(coordinate)}"
                 raise EquiforgeError(f"{place} has shape {array.shape}, {type_} says {expected}", location_of(op))
+
+    def local_shape(self, type_: Attribute, at: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of the tile that a coordinate holds of a value of the given type."""
+        return self.tiling.local_shape(type_, self.place(at))
 
     def reducer(self, symbol: str) -> tile.ReducerOp:
         """Finds a reducer by its symbol."""

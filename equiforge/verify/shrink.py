@@ -57,6 +57,7 @@ class _Rewriter:
         self.plan = plan
         self.constants = constants
         self.axes = groups.axis_groups(module)
+        self.nested = [(a.axis_name, a.outer) for a in module.ops if isinstance(a, tile.AxisOp) and a.outer]
         self.values: dict[SSAValue, SSAValue] = {}
 
     def module(self) -> ModuleOp:
@@ -128,7 +129,10 @@ class _Rewriter:
 
 def _adapt_axis(rewriter: _Rewriter, op: Operation) -> Properties:
     assert isinstance(op, tile.AxisOp)
-    group = rewriter.axes.get(op.axis_name)
+    # Nested axes cut the same dimension, though the program may use one of them only.
+    nested = (a for a in rewriter.nested if op.axis_name in a)
+    names = [op.axis_name, *(name for pair in nested for name in pair)]
+    group = next((rewriter.axes[name] for name in names if name in rewriter.axes), None)
     return {"extent": int_attr(rewriter.plan.extents[group])} if group is not None else {}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -42,17 +43,25 @@ def field_by_field(function: Callable[[Family], Family], value: Value) -> Value:
 def _(interpreter: Interpreter, op: tile.PartitionOp, operands: list[Value]) -> Value:
     axis, dim = op.axis_name, op.dim
 
-    def cut(position: int, whole: Array, _: dict[str, int]) -> Array:
-        return whole[(*[slice(None)] * dim, interpreter.tiling.interval(axis, position))]
+    tiling, outer = interpreter.tiling, interpreter.tiling.outer.get(axis)
 
-    return family(operands[0]).extended(axis, interpreter.positions(axis), cut)
+    def cut(position: int, whole: Array, at: dict[str, int]) -> Array:
+        part = tiling.interval(axis, position, interpreter.place(at))
+        # What the coordinate holds is a slice already where the outer axis has cut it.
+        first = tiling.interval(outer, at[outer]).start if outer is not None and outer in at else 0
+        return whole[(*[slice(None)] * dim, slice(part.start - first, part.stop - first))]
+
+    return family(operands[0]).extended(axis, partial(interpreter.positions, axis), cut)
 
 
 @meaning(tile.ReplicateOp)
 def _(interpreter: Interpreter, op: tile.ReplicateOp, operands: list[Value]) -> Value:
     axis = op.axis_name
-    positions = interpreter.positions(axis)
-    return field_by_field(lambda x: x.extended(axis, positions, lambda _, whole, __: whole), operands[0])
+
+    def replicate(x: Family) -> Family:
+        return x.extended(axis, partial(interpreter.positions, axis), lambda _, whole, __: whole)
+
+    return field_by_field(replicate, operands[0])
 
 
 @meaning(tile.CombineOp)
@@ -108,7 +117,8 @@ def replicated(interpreter: Interpreter, type_: Attribute, make: Callable[[dict[
     """A value made for each coordinate of the axes of its type."""
     result = Family.whole(np.zeros(()))
     for axis in axes_of(type_):
-        result = result.extended(axis, interpreter.positions(axis), lambda _, whole, __: whole)
+        positions = partial(interpreter.positions, axis)
+        result = result.extended(axis, positions, lambda _, whole, __: whole)
     return result.map(lambda coordinate, _: make(result.named(coordinate)))
 
 
@@ -119,7 +129,10 @@ def _(interpreter: Interpreter, op: tile.ReduceOp, operands: list[Value]) -> Val
         return family(operands[0]).map(lambda _, x: numeric.reduce(op.reducer, x, dim))
     assert axis is not None, "the verifier asks for a dimension or an axis"
     if op.is_rolling:
-        return rolling(interpreter, interpreter.reducer(op.reducer), operands, axis)
+        reducer = interpreter.reducer(op.reducer)
+        if op.slices is not None:
+            return rolling_in_slices(interpreter, reducer, operands, axis, op.slices)
+        return rolling(interpreter, reducer, operands, axis)
     return fold_partials(op.reducer, family(operands[0]), axis)
 
 
@@ -130,7 +143,7 @@ def identity_states(interpreter: Interpreter, reducer: tile.ReducerOp) -> list[V
         dtype = dtype_of(element_type_of(type_))
 
         def make(at: dict[str, int], type_: Attribute = type_, value: float = identity, dtype: DType = dtype) -> Array:
-            return np.full(interpreter.tiling.local_shape(type_, at), value).astype(dtype)
+            return np.full(interpreter.local_shape(type_, at), value).astype(dtype)
 
         states.append(replicated(interpreter, type_, make))
     return states
@@ -138,10 +151,28 @@ def identity_states(interpreter: Interpreter, reducer: tile.ReducerOp) -> list[V
 
 def rolling(interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Value], axis: str) -> Value:
     """Runs a reducer's body over the positions of an axis in order, from the identity, then its final region."""
+    return finish(interpreter, reducer, rolled(interpreter, reducer, inputs, axis))
+
+
+def rolled(interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Value], axis: str) -> list[Value]:
+    """The states after all positions of an axis."""
     states = identity_states(interpreter, reducer)
-    for position in interpreter.positions(axis):
+    for position in interpreter.positions(axis, {}):
         states = step(interpreter, reducer, states, inputs, axis, position)
-    return finish(interpreter, reducer, states)
+    return states
+
+
+def rolling_in_slices(
+    interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Value], axis: str, outer: str
+) -> Value:
+    """Runs a reducer in each slice of an outer axis; gives the states of each, raw."""
+    found: dict[int, list[Value]] = {}
+    for position in interpreter.positions(outer, {}):
+        here = [field_by_field(lambda x, at=position: x.sliced(outer, at), value) for value in inputs]
+        with interpreter.in_slice(outer, position):
+            found[position] = rolled(interpreter, reducer, here, axis)
+    states = range(reducer.num_states)
+    return tuple(Family.joined(outer, {at: family(parts[n]) for at, parts in found.items()}) for n in states)
 
 
 def step(

@@ -45,16 +45,19 @@ class Family:
         return dict(zip(self.axes, coordinate, strict=True))
 
     def extended(
-        self, axis: str, positions: list[int], function: Callable[[int, Array, dict[str, int]], Array]
+        self,
+        axis: str,
+        positions: Callable[[dict[str, int]], list[int]],
+        function: Callable[[int, Array, dict[str, int]], Array],
     ) -> Family:
-        """Adds an axis: the tile at each of its positions is a function of the position, the old tile and the old
-        coordinate.
+        """Adds an axis: at each old coordinate it has ``positions`` of that coordinate; the tile at each of them is a
+        function of the position, the old tile and the old coordinate.
         """
         axes = tuple(sorted((*self.axes, axis)))
         tiles: dict[Coordinate, Array] = {}
         for coordinate, tile in self.tiles.items():
             names = self.named(coordinate)
-            for position in positions:
+            for position in positions(names):
                 new = {**names, axis: position}
                 tiles[tuple(new[a] for a in axes)] = function(position, tile, names)
         return Family(axes, tiles)
@@ -78,6 +81,22 @@ class Family:
             return self
         place = self.axes.index(axis)
         return Family(self.axes, {c: tile for c, tile in self.tiles.items() if c[place] == position})
+
+    def sliced(self, axis: str, position: int) -> Family:
+        """What one position of an axis holds, without the axis. A family without the axis is unchanged."""
+        if axis not in self.axes:
+            return self
+        place = self.axes.index(axis)
+        kept = {c: tile for c, tile in self.tiles.items() if c[place] == position}
+        return Family(self.without(axis), {c[:place] + c[place + 1 :]: tile for c, tile in kept.items()})
+
+    @staticmethod
+    def joined(axis: str, parts: Mapping[int, Family]) -> Family:
+        """The family that holds each part at its position of an axis: undoes :meth:`sliced`."""
+        axes = tuple(sorted((axis, *next(iter(parts.values())).axes)))
+        place = axes.index(axis)
+        tiles = {(*c[:place], at, *c[place:]): tile for at, part in parts.items() for c, tile in part.tiles.items()}
+        return Family(axes, tiles)
 
 
 Value: TypeAlias = "Family | tuple[Value, ...]"

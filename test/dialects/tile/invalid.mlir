@@ -37,8 +37,8 @@ func.func @view_dimension(%x : !tile.view<4xf32, [#tile.partition<@q0, 1>]>) {
 
 // -----
 
-// CHECK: tile.view: @k0 and @q0 both partition dimension 0
-func.func @view_dimension_twice(%x : !tile.view<4xf32, [#tile.partition<@k0, 0>, #tile.partition<@q0, 0>]>) {
+// CHECK: tile.view: @k0, @k1, @q0 all partition dimension 0; two axes may at most
+func.func @view_dimension_thrice(%x : !tile.view<4xf32, [#tile.partition<@k0, 0>, #tile.partition<@k1, 0>, #tile.partition<@q0, 0>]>) {
   func.return
 }
 
@@ -91,11 +91,11 @@ func.func @partition_of_axis_in_use(%x : !tile.view<4xf32, [#tile.replicate<@q0>
 
 // -----
 
-// CHECK: tile.view: @k0 and @q0 both partition dimension 0
+// CHECK: tile.partition: @k0 and @q0 both partition dimension 0, but neither is declared within the other
 tile.axis @q0 extent 4
 tile.axis @k0 extent 4
 func.func @partition_of_dimension_in_use(%x : !tile.view<4xf32, [#tile.partition<@q0, 0>]>) {
-  %0 = tile.partition %x along 0 by @k0 : !tile.view<4xf32, [#tile.partition<@q0, 0>]>
+  %0 = tile.partition %x along 0 by @k0 : (!tile.view<4xf32, [#tile.partition<@q0, 0>]>) -> !tile.view<4xf32, [#tile.partition<@k0, 0>, #tile.partition<@q0, 0>]>
   func.return
 }
 
