@@ -60,11 +60,12 @@ class EquiforgeOptMain(xDSLOptMain):
                 self.ctx.register_dialect(name, thunk)
 
     def register_all_passes(self) -> None:
-        from equiforge.universe import EQUIFORGE_UNIVERSE
+        from equiforge.universe import EQUIFORGE_UNIVERSE, replaced_passes
 
         super().register_all_passes()
         for name, thunk in EQUIFORGE_UNIVERSE.all_passes.items():
             self.available_passes.setdefault(name, thunk)
+        self.available_passes.update(replaced_passes())
 
     def register_all_targets(self) -> None:
         from equiforge.universe import EQUIFORGE_UNIVERSE

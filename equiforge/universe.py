@@ -28,6 +28,13 @@ PASSES: dict[str, str] = {
 }
 """The file of a pass is named as its id, its class as its file."""
 
+REPLACED_PASSES: dict[str, str] = {
+    "cse": "equiforge.passes.cse:CsePass",
+    "dce": "equiforge.passes.dce:DcePass",
+}
+"""Passes that ``equiforge-opt`` has in place of xDSL's own of these names. They are not in the universe: xDSL takes no
+name twice."""
+
 TARGETS: dict[str, str] = {
     "triton": "equiforge.codegen.target:TritonTarget",
 }
@@ -40,6 +47,11 @@ def _thunk(place: str) -> Callable[[], Any]:
         return getattr(importlib.import_module(module), name)
 
     return load
+
+
+def replaced_passes() -> dict[str, Callable[[], Any]]:
+    """Thunks of ``REPLACED_PASSES``."""
+    return {name: _thunk(place) for name, place in REPLACED_PASSES.items()}
 
 
 EQUIFORGE_UNIVERSE = Universe(

@@ -1,0 +1,1 @@
+"""Common subexpressions and dead code: on forge, and on any pure ops of xDSL."""
