@@ -126,7 +126,9 @@ class EffectTable:
     def _own(self, op: Operation) -> Effects:
         """By the traits that look at the op alone."""
         strongest = Effects.NONE
-        traits = [trait for trait in op.get_traits_of_type(MemoryEffect) if not isinstance(trait, RecursiveMemoryEffect)]
+        traits = [
+            trait for trait in op.get_traits_of_type(MemoryEffect) if not isinstance(trait, RecursiveMemoryEffect)
+        ]
         if not traits:
             return Effects.WRITES
         for trait in traits:

@@ -85,7 +85,7 @@ class Numbering:
     def equate(self, op: Operation, other: Operation) -> None:
         """The results of ``op`` get the numbers of the results of ``other``."""
         for result, same in zip(op.results, other.results, strict=True):
-            self._numbers[result] = self._numbers[same]
+            self._numbers[result] = self.of(same)
 
     def label(self, value: SSAValue, name: Any) -> None:
         """Values with one label have one number; for the arguments of several functions."""

@@ -50,14 +50,14 @@ def ordered_ops(block: Block) -> tuple[Sequence[Operation], bool]:
     A block in which nothing is used before it is defined keeps its order. Ops of a cycle keep theirs.
     """
     ops = list(block.ops)
-    place = {op: number for number, op in enumerate(ops)}
-    # Of ops that stand elsewhere, or of arguments, the place does not matter.
-    uses = [
-        (defined, number)
-        for number, op in enumerate(ops)
-        for operand in op.operands
-        if (defined := place.get(operand.owner, -1)) >= 0  # pyright: ignore[reportArgumentType]
-    ]
+    place: dict[Operation | Block, int] = {op: number for number, op in enumerate(ops)}
+    # Of ops that stand elsewhere, and of arguments, the place does not matter.
+    uses: list[tuple[int, int]] = []
+    for number, op in enumerate(ops):
+        for operand in op.operands:
+            defined = place.get(operand.owner)
+            if defined is not None:
+                uses.append((defined, number))
     if all(defined < number for defined, number in uses):
         return ops, False
     graph: rx.PyDiGraph[None, None] = rx.PyDiGraph(multigraph=False)

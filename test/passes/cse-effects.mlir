@@ -1,4 +1,4 @@
-// RUN: equiforge-opt %s --split-input-file -p cse | filecheck %s
+// RUN: equiforge-opt %s --split-input-file --allow-unregistered-dialect -p cse | filecheck %s
 
 // Reads merge while nothing is written in between.
 // CHECK-LABEL: func.func @reads_before_and_after_a_write
@@ -96,9 +96,29 @@ func.func @buffers(%x: f32, %y: f32) -> (memref<f32>, memref<f32>) {
 
 // -----
 
-// An op that nobody registered may do anything.
-// RUN: equiforge-opt %s --split-input-file --allow-unregistered-dialect -p cse -o /dev/null
-// CHECK-LABEL: func.func @last
-func.func @last() {
-  func.return
+// An op that nobody registered may do anything, and so may what holds one.
+// CHECK-LABEL: func.func @unregistered
+// CHECK:       memref.load
+// CHECK:       "test.unknown"
+// CHECK:       memref.load
+// CHECK:       "test.unknown"
+// CHECK-COUNT-2: scf.if
+func.func @unregistered(%m: memref<f32>, %p: i1) -> (f32, f32, f32, f32, f32, f32) {
+  %a = memref.load %m[] : memref<f32>
+  %b = "test.unknown"(%a) : (f32) -> f32
+  %c = memref.load %m[] : memref<f32>
+  %d = "test.unknown"(%a) : (f32) -> f32
+  %e = scf.if %p -> (f32) {
+    %g = "test.inside"(%a) : (f32) -> f32
+    scf.yield %g : f32
+  } else {
+    scf.yield %a : f32
+  }
+  %f = scf.if %p -> (f32) {
+    %g = "test.inside"(%a) : (f32) -> f32
+    scf.yield %g : f32
+  } else {
+    scf.yield %a : f32
+  }
+  func.return %a, %b, %c, %d, %e, %f : f32, f32, f32, f32, f32, f32
 }
