@@ -96,6 +96,21 @@ INTEGERS: tuple[str, ...] = ("i64", "i32", "i16", "i8")
 BOOLEAN = "i1"
 ELEMENT_TYPES: tuple[str, ...] = (*FLOATS, *STORAGE_FLOATS, *INTEGERS, BOOLEAN)
 
+ELEMENT_BYTES: dict[str, int] = {
+    "i1": 1,
+    "i8": 1,
+    "f8E4M3FN": 1,
+    "f8E5M2": 1,
+    "f16": 2,
+    "bf16": 2,
+    "i16": 2,
+    "f32": 4,
+    "i32": 4,
+    "f64": 8,
+    "i64": 8,
+}
+"""Bytes that an element takes in memory; a truth value takes one."""
+
 OPERAND_KINDS: dict[str, frozenset[str]] = {
     "float": frozenset(FLOATS),
     "number": frozenset((*FLOATS, *INTEGERS)),

@@ -12,25 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from equiforge.dialects.op_table import HALVES
+from equiforge.dialects.op_table import ELEMENT_BYTES, HALVES
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode, Reducer
 from equiforge.search.loops import Passes
 from equiforge.search.normal_form import Grid, Option, Space, product
 from equiforge.tune.targets import Target
 
-ELEMENT_BYTES = {
-    "i1": 1,
-    "i8": 1,
-    "f8E4M3FN": 1,
-    "f8E5M2": 1,
-    "f16": 2,
-    "bf16": 2,
-    "i16": 2,
-    "f32": 4,
-    "i32": 4,
-    "f64": 8,
-    "i64": 8,
-}
 TILES = (128, 64, 32, 16, 4, 1)
 LOOP_TILE = 64
 _LEAST_LOOP_TILE = 16
