@@ -8,21 +8,19 @@ so programs come out in the order of their estimate.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from equiforge.egraph.graph import EGraph
 from equiforge.errors import EquiforgeError
-from equiforge.search.beam import Beam, is_cyclic
-from equiforge.search.compaction import compact_table, raw_table
+from equiforge.search.beam import Beam
+from equiforge.search.compaction import compact_table, least, raw_table
 from equiforge.search.cost import CostModel
 from equiforge.search.derive import Kernel, derive
 from equiforge.search.kernels import Counters, KernelChoice, KernelSearch, Strategy
 from equiforge.search.normal_form import Load, Space
+from equiforge.search.programs import Limits, ProgramSearch
 from equiforge.tune.targets import load_target
 
 
@@ -46,6 +44,10 @@ class ExtractOptions:
     """Also look for the best programs of each number of kernels, with and without derived reductions."""
     max_kernels: int = 6
     """Largest number of kernels that the search for diversity asks for."""
+    at_most: int | None = None
+    """Programs of at most so many kernels; None for any number."""
+    exhaustive: bool = False
+    """Also count all programs of the e-graph, also those that are not listed."""
 
 
 @dataclass
@@ -63,12 +65,15 @@ class Candidate:
     lower_bound_us: float
     estimate_us: float
     signature: str
+    choices: tuple[KernelChoice, ...] = ()
+    """The heavy choices that the kernels were derived from."""
 
 
 @dataclass
 class ExtractionStats:
     """What the extraction did. ``complete``: no program outside the list is better by the model than any that the
-    options asked for."""
+    options asked for. ``represented``: how many programs the e-graph holds, where that was asked for and counted to the
+    end."""
 
     strategy: str
     states: int = 0
@@ -77,6 +82,7 @@ class ExtractionStats:
     seconds: float = 0.0
     complete: bool = False
     stop: str = ""
+    represented: int | None = None
     rejects: dict[str, int] = field(default_factory=lambda: {})
 
 
@@ -103,14 +109,8 @@ class ExtractionResult:
         return sorted(chosen.values(), key=lambda c: c.id)
 
 
-class _Partial(NamedTuple):
-    bound: float
-    order: int
-    spent: float
-    kernels: tuple[KernelChoice, ...]
-    holes: frozenset[int]
-    next: int
-    """The kernel of the first hole that is tried next; -1 before the hole's kernels are listed."""
+_Found = dict[tuple[object, ...], tuple[float, tuple[KernelChoice, ...], list[Load]]]
+"""Programs by what tells them apart: estimate, kernels, and where the results lie."""
 
 
 def extract(graph: EGraph, options: ExtractOptions | None = None) -> ExtractionResult:
@@ -141,26 +141,31 @@ class Extraction:
         )
         self.counters = Counters()
         self.stop = ""
-        self._structures: dict[int, list[KernelChoice]] = {}
+        self.programs = ProgramSearch(self.search, self.counters, together=options.strategy == "early")
         self._derived: dict[tuple[object, ...], Kernel | None] = {}
 
     def run(self) -> ExtractionResult:
         starts = self._starts()
-        found: dict[tuple[object, ...], tuple[float, tuple[KernelChoice, ...], list[Load]]] = {}
+        found: _Found = {}
         limit = self.options.max_candidates
         complete = True
-        for outputs, holes in starts:
+        for number, (outputs, holes) in enumerate(starts):
             taken = 0
             last = 0.0
-            for cost, kernels in self._programs(holes):
+            for cost, kernels in self.programs.programs(holes, self._limits()):
                 # Without compaction, programs that differ in pointwise e-nodes alone stay apart.
-                key = (taken,) if self.options.strategy == "none" else _program_key(kernels, outputs)
+                key = (number, taken) if self.options.strategy == "none" else _program_key(kernels, outputs)
                 found.setdefault(key, (cost, kernels, outputs))
                 taken += 1
                 last = cost
                 if limit is not None and taken >= limit:
                     break
+            else:
+                self.stop = self.programs.stop
             complete &= self._is_proven(last if limit is not None and taken >= limit else None)
+        if self.options.strategy == "after":
+            found = _minimal(found)
+        represented = self._count(starts) if self.options.exhaustive else None
         if (self.options.diverse and limit is not None and len(found) >= limit) or self.stop:
             self._diversify(starts, found)
         if self.stop:
@@ -183,6 +188,7 @@ class Extraction:
             stop=("best found" if limit is not None and len(candidates) >= limit else "exhausted")
             if complete
             else stop,
+            represented=represented,
             rejects=self._rejects(),
         )
         return ExtractionResult(candidates, stats)
@@ -224,111 +230,28 @@ class Extraction:
             result.append((list(outputs), holes))
         return result
 
-    def _programs(
-        self,
-        holes: frozenset[int],
-        count: int | None = None,
-        rolling: bool | None = None,
-        max_states: int | None = None,
-    ) -> Iterator[tuple[float, tuple[KernelChoice, ...]]]:
-        """Programs by rising estimate. With ``count``, those of exactly so many kernels, with or without derived
-        reductions, built of the best kernel of each structure."""
-        order = itertools.count()
-        heap = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
-        states = 0
-        while heap:
-            if time.perf_counter() > self.deadline - self.options.max_seconds / 2:
-                # The other half of the time is for what an approximate search finds.
-                self.stop = f"time limit of {self.options.max_seconds:g} s reached"
-                return
-            if states >= (max_states or self.options.max_states):
-                if max_states is None:
-                    self.stop = f"limit of {self.options.max_states} partial programs reached"
-                return
-            partial = heapq.heappop(heap)
-            states += 1
-            self.counters.states += 1
-            if not partial.holes:
-                if rolling is None or rolling == any(k.structure.rolling for k in partial.kernels):
-                    yield partial.spent, partial.kernels
-                continue
-            hole = min(partial.holes)
-            kernels = self.search.variants(hole).kernels if count is None else self._one_each(hole)
-            rest = partial.holes - {hole}
-            if partial.next < 0:
-                # The bound may rise now that the kernels of the hole are known.
-                spent_bound = partial.spent + self._bound(partial.holes, partial.kernels)
-                heapq.heappush(heap, partial._replace(bound=max(partial.bound, spent_bound), next=0))
-                continue
-            if partial.next >= len(kernels):
-                continue
-            kernel = kernels[partial.next]
-            following = partial.next + 1
-            if following < len(kernels):
-                bound = partial.spent + kernels[following].cost.estimate_us + sum(map(self.search.floor, rest))
-                heapq.heappush(
-                    heap, partial._replace(bound=max(bound, partial.bound), order=next(order), next=following)
-                )
-            made = {k.root for k in partial.kernels} | {hole}
-            holes_after = rest | (kernel.needs - made)
-            if count is not None and len(made) + len(holes_after) > count:
-                continue
-            if count is not None and not holes_after and len(made) != count:
-                continue
-            if rolling is False and kernel.structure.rolling:
-                continue
-            if is_cyclic({k.root: k for k in (*partial.kernels, kernel)}):
-                self.counters.reject("kernels need each other")
-                continue
-            spent = partial.spent + kernel.cost.estimate_us
-            after = (*partial.kernels, kernel)
-            bound = max(partial.bound, spent + self._bound(holes_after, after))
-            heapq.heappush(heap, _Partial(bound, next(order), spent, after, holes_after, -1))
+    def _limits(self, states: int | None = None) -> Limits:
+        """Half of the time is for what an approximate search finds, where the exact one comes to no end."""
+        deadline = self.deadline - self.options.max_seconds / 2
+        return Limits(states or self.options.max_states, deadline, self.options.at_most)
 
-    def _one_each(self, root: int) -> list[KernelChoice]:
-        """The best kernel for ``root`` of each structure and each set of intermediates that it reads."""
-        if root not in self._structures:
-            best: dict[tuple[object, ...], KernelChoice] = {}
-            for kernel in self.search.variants(root).kernels:
-                best.setdefault((kernel.structure, tuple(sorted(kernel.needs))), kernel)
-            self._structures[root] = list(best.values())
-        return self._structures[root]
+    def _count(self, starts: list[tuple[list[Load], frozenset[int]]]) -> int | None:
+        """How many programs there are in all; None where a limit stops the count."""
+        counts = [self.programs.count(holes, self._limits()) for _, holes in starts]
+        return None if None in counts or self._truncated() else sum(c for c in counts if c is not None)
 
-    def _bound(self, holes: frozenset[int], kernels: tuple[KernelChoice, ...]) -> float:
-        """What the kernels for the holes cost at least, and those that produce what they read."""
-        apart = sum(self.search.floor(h) for h in sorted(holes))
-        must, model = self.search.must, self.model
-        mask, written = 0, 0
-        for hole in holes:
-            mask |= must.of_root[hole]
-            written += model.tensor_bytes(hole)
-        for kernel in kernels:
-            mask &= ~kernel.reads
-        together = model.target.launch_us * len(holes) + (must.bytes(mask) + written) / model.bytes_per_us
-        return max(apart, together)
-
-    def _diversify(
-        self,
-        starts: list[tuple[list[Load], frozenset[int]]],
-        found: dict[tuple[object, ...], tuple[float, tuple[KernelChoice, ...], list[Load]]],
-    ) -> None:
-        stop = self.stop
+    def _diversify(self, starts: list[tuple[list[Load], frozenset[int]]], found: _Found) -> None:
         for outputs, holes in starts:
             for count in range(max(1, len(holes)), len(holes) + self.options.max_kernels):
                 for rolling in (False, True) if self.graph.reducers else (None,):
-                    programs = self._programs(holes, count, rolling, max_states=1_000)
+                    programs = self.programs.programs_of(holes, self._limits(1_000), count, rolling)
                     for cost, kernels in itertools.islice(programs, 8):
                         found.setdefault(_program_key(kernels, outputs), (cost, kernels, outputs))
-        self.stop = stop
 
-    def _approximate(
-        self,
-        starts: list[tuple[list[Load], frozenset[int]]],
-        found: dict[tuple[object, ...], tuple[float, tuple[KernelChoice, ...], list[Load]]],
-    ) -> None:
+    def _approximate(self, starts: list[tuple[list[Load], frozenset[int]]], found: _Found) -> None:
         """Add what a beam search finds where the exact one stopped at a limit: the best programs, and some of each
         number of kernels."""
-        beam = Beam(self._one_each, self.deadline)
+        beam = Beam(self.programs.one_each, self.deadline)
         for outputs, holes in starts:
             taken: dict[int, int] = {}
             for place, (cost, kernels) in enumerate(beam.programs(holes)):
@@ -359,6 +282,7 @@ class Extraction:
             lower_bound_us=sum(c.cost.lower_us for c in choices),
             estimate_us=cost,
             signature=self._signature(choices),
+            choices=choices,
         )
 
     def _signature(self, choices: tuple[KernelChoice, ...]) -> str:
@@ -372,6 +296,22 @@ class Extraction:
             loops = ",".join(axes[a] if n == 1 else f"{n}*{axes[a]}" for a, n in form.loops)
             parts.append(f"[{grid}]({loops}){'~' * form.rolling}{form.products}p{form.intermediates}r")
         return " ".join(parts)
+
+
+def _minimal(found: _Found) -> _Found:
+    """Compaction after completion: programs with a kernel that does all that another one does, and more, are out."""
+    masks: dict[tuple[int, tuple[int, ...]], set[int]] = {}
+    for _, kernels, _ in found.values():
+        for kernel in kernels:
+            masks.setdefault((kernel.root, kernel.grid.axes), set()).add(_mask(kernel))
+    kept = {key: set(least(group)) for key, group in masks.items()}
+    return {
+        key: program for key, program in found.items() if all(_mask(k) in kept[k.root, k.grid.axes] for k in program[1])
+    }
+
+
+def _mask(kernel: KernelChoice) -> int:
+    return sum(1 << option for option in kernel.options)
 
 
 def _program_key(kernels: tuple[KernelChoice, ...], outputs: list[Load]) -> tuple[object, ...]:

@@ -208,8 +208,8 @@ class KernelSearch:
         done, bound = self._complete(root, grids)
         kernels: list[KernelChoice] = []
         for number, masks in enumerate(done):
-            minimal = masks if self.strategy == "none" else least(masks)
-            if self.strategy != "none":
+            minimal = least(masks) if self.strategy == "early" else masks
+            if self.strategy == "early":
                 self.counters.reject("does more than another kernel", len(set(masks)) - len(minimal))
             for mask in minimal:
                 kernel = self._finish(grids, grids[number], mask)

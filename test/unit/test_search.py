@@ -128,10 +128,9 @@ def keys(graph: EGraph, strategy: Strategy) -> set[tuple[object, ...]]:
     assert result.stats.complete
     space = extraction.space
     found: set[tuple[object, ...]] = set()
-    for _, holes in extraction._starts():  # pyright: ignore[reportPrivateUsage]
-        for _, kernels in extraction._programs(holes):  # pyright: ignore[reportPrivateUsage]
-            parts = [(k.root, k.grid.axes, frozenset(space.options[o].key for o in k.options)) for k in kernels]
-            found.add(tuple(sorted(parts, key=lambda p: (p[0], p[1]))))
+    for candidate in result.candidates:
+        parts = [(k.root, k.grid.axes, frozenset(space.options[o].key for o in k.options)) for k in candidate.choices]
+        found.add(tuple(sorted(parts, key=lambda p: (p[0], p[1]))))
     return found
 
 

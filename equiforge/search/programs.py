@@ -1,0 +1,253 @@
+"""Programs out of kernels, best first: Algorithm 1 of the paper (section 5.1) above the kernels.
+
+A partial program is a *skeleton*: which stored classes it makes, and what the kernel of each reads. Kernels of a class
+that read the same stored classes complete a partial program in the same ways, so they are one choice, a *family*:
+the skeletons are enumerated, and a complete one stands for the product of its families. Its programs are taken out one
+at a time, by rising estimate, as they are asked for. So the k best programs never cost more than the skeletons that
+are as good, and all of them can be counted without being listed.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from equiforge.search.beam import is_cyclic
+from equiforge.search.kernels import Counters, KernelChoice, KernelSearch
+
+Program = tuple[float, tuple[KernelChoice, ...]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Kernels of one stored class that fit the same partial programs, by rising estimate. ``reads`` are the arguments
+    that any of them reads, as a mask of classes."""
+
+    root: int
+    needs: frozenset[int]
+    kernels: tuple[KernelChoice, ...]
+    reads: int
+
+    @property
+    def least_us(self) -> float:
+        return self.kernels[0].cost.estimate_us
+
+
+def _family(root: int, kernels: list[KernelChoice]) -> Family:
+    reads = 0
+    for kernel in kernels:
+        reads |= kernel.reads
+    return Family(root, kernels[0].needs, tuple(kernels), reads)
+
+
+class _Partial(NamedTuple):
+    bound: float
+    order: int
+    spent: float
+    families: tuple[Family, ...]
+    holes: frozenset[int]
+    next: int
+    """The family of the first hole that is tried next; -1 before the hole's kernels are listed."""
+
+
+class _Complete(NamedTuple):
+    """A program of a complete skeleton: ``chosen`` are the places of its kernels in their families. ``last`` is the
+    family that was advanced last: those before it stay, so that each program is reached in one way."""
+
+    bound: float
+    order: int
+    families: tuple[Family, ...]
+    chosen: tuple[int, ...]
+    last: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a search may use: ``states`` partial programs, until ``deadline`` on the performance counter. ``kernels`` is the
+    largest number of kernels that a program may have, None for any."""
+
+    states: int
+    deadline: float
+    kernels: int | None = None
+
+
+class ProgramSearch:
+    """Programs for sets of stored classes. ``together`` says whether kernels that complete the same partial programs
+    are one choice, which is what compaction before completion means for whole programs."""
+
+    def __init__(self, search: KernelSearch, counters: Counters, together: bool):
+        self.search = search
+        self.counters = counters
+        self.together = together
+        self.stop = ""
+        """The limit that ended the last search, empty if it came to its end."""
+        self.represented = 0
+        """Programs of the complete skeletons met so far."""
+        self._families: dict[object, list[Family]] = {}
+
+    def one_each(self, root: int) -> list[KernelChoice]:
+        """The best kernel for ``root`` of each structure and each set of intermediates that it reads."""
+        best: dict[tuple[object, ...], KernelChoice] = {}
+        for kernel in self.search.variants(root).kernels:
+            best.setdefault((kernel.structure, tuple(sorted(kernel.needs))), kernel)
+        return list(best.values())
+
+    def families(self, root: int, by_structure: bool = False) -> list[Family]:
+        """The families of kernels for ``root``, by the estimate of their best. ``by_structure`` takes one kernel of
+        each structure, and keeps those with derived reductions apart."""
+        key = (root, by_structure)
+        if key not in self._families:
+            groups: dict[object, list[KernelChoice]] = {}
+            kernels = self.one_each(root) if by_structure else self.search.variants(root).kernels
+            for number, kernel in enumerate(kernels):
+                group = (kernel.needs, by_structure and kernel.structure.rolling > 0) if self.together else number
+                groups.setdefault(group, []).append(kernel)
+            self._families[key] = [_family(root, members) for members in groups.values()]
+        return self._families[key]
+
+    def programs(self, holes: frozenset[int], limits: Limits) -> Iterator[Program]:
+        """Programs by rising estimate. What stopped the search before its end is left in ``stop``."""
+        return self._search(holes, limits, None, None)
+
+    def programs_of(self, holes: frozenset[int], limits: Limits, count: int, rolling: bool | None) -> Iterator[Program]:
+        """Programs of exactly ``count`` kernels, with or without derived reductions (None: either)."""
+        return self._search(holes, limits, count, rolling)
+
+    def count(self, holes: frozenset[int], limits: Limits) -> int | None:
+        """How many programs there are, none of them listed; None if a limit stops the count."""
+        self.represented = 0
+        for _ in self._skeletons(holes, limits):
+            pass
+        return None if self.stop else self.represented
+
+    def _skeletons(self, holes: frozenset[int], limits: Limits) -> Iterator[tuple[Family, ...]]:
+        """Complete skeletons in any order."""
+        self.stop = ""
+        stack: list[tuple[tuple[Family, ...], frozenset[int]]] = [((), holes)]
+        states = 0
+        while stack:
+            if self._exceeds(states, limits):
+                return
+            families, open_holes = stack.pop()
+            states += 1
+            self.counters.states += 1
+            if not open_holes:
+                self.represented += math.prod(len(f.kernels) for f in families)
+                yield families
+                continue
+            for family in self.families(min(open_holes)):
+                after = (*families, family)
+                left = (open_holes | family.needs) - {f.root for f in after}
+                if limits.kernels is not None and len(after) + len(left) > limits.kernels:
+                    continue
+                if self._is_cyclic(after):
+                    self.counters.reject("kernels need each other")
+                else:
+                    stack.append((after, left))
+
+    def _exceeds(self, states: int, limits: Limits) -> bool:
+        if time.perf_counter() > limits.deadline:
+            self.stop = "time limit reached"
+        elif states >= limits.states:
+            self.stop = f"limit of {limits.states} partial programs reached"
+        return bool(self.stop)
+
+    def _search(
+        self, holes: frozenset[int], limits: Limits, count: int | None, rolling: bool | None
+    ) -> Iterator[Program]:
+        self.stop = ""
+        order = itertools.count()
+        heap: list[_Partial | _Complete] = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
+        states = 0
+        while heap:
+            if self._exceeds(states, limits):
+                return
+            state = heapq.heappop(heap)
+            states += 1
+            self.counters.states += 1
+            if isinstance(state, _Complete):
+                kernels = tuple(f.kernels[n] for f, n in zip(state.families, state.chosen, strict=True))
+                for following in self._following(state, order):
+                    heapq.heappush(heap, following)
+                yield state.bound, kernels
+                continue
+            hole = min(state.holes, default=None)
+            if hole is None:
+                if rolling is None or rolling == any(f.kernels[0].structure.rolling for f in state.families):
+                    self.represented += math.prod(len(f.kernels) for f in state.families)
+                    states -= 1
+                    self.counters.states -= 1
+                    chosen = (0,) * len(state.families)
+                    heapq.heappush(heap, _Complete(state.spent, state.order, state.families, chosen, 0))
+                continue
+            families = self.families(hole, count is not None)
+            if state.next < 0:
+                # The bound may rise now that the kernels of the hole are known.
+                bound = state.spent + self._bound(state.holes, state.families)
+                heapq.heappush(heap, state._replace(bound=max(state.bound, bound), next=0))
+                continue
+            if state.next < len(families):
+                for following in self._fill(state, hole, families, count, rolling, order):
+                    if limits.kernels is None or len(following.families) + len(following.holes) <= limits.kernels:
+                        heapq.heappush(heap, following)
+
+    def _fill(
+        self,
+        state: _Partial,
+        hole: int,
+        families: list[Family],
+        count: int | None,
+        rolling: bool | None,
+        order: Iterator[int],
+    ) -> Iterator[_Partial]:
+        """The partial program with the next family for its first hole, and itself, to try the family after that."""
+        family, following = families[state.next], state.next + 1
+        rest = state.holes - {hole}
+        if following < len(families):
+            bound = state.spent + families[following].least_us + sum(map(self.search.floor, rest))
+            yield state._replace(bound=max(bound, state.bound), order=next(order), next=following)
+        made = {f.root for f in state.families} | {hole}
+        holes = rest | (family.needs - made)
+        if count is not None and (len(made) + len(holes) > count or (not holes and len(made) != count)):
+            return
+        if rolling is False and family.kernels[0].structure.rolling:
+            return
+        after = (*state.families, family)
+        if self._is_cyclic(after):
+            self.counters.reject("kernels need each other")
+            return
+        spent = state.spent + family.least_us
+        bound = max(state.bound, spent + self._bound(holes, after))
+        yield _Partial(bound, next(order), spent, after, holes, -1)
+
+    @staticmethod
+    def _following(state: _Complete, order: Iterator[int]) -> Iterator[_Complete]:
+        """The programs of the same skeleton that come next: one family advanced by one kernel."""
+        for place in range(state.last, len(state.families)):
+            kernels, number = state.families[place].kernels, state.chosen[place]
+            if number + 1 < len(kernels):
+                more = kernels[number + 1].cost.estimate_us - kernels[number].cost.estimate_us
+                chosen = (*state.chosen[:place], number + 1, *state.chosen[place + 1 :])
+                yield _Complete(state.bound + more, next(order), state.families, chosen, place)
+
+    @staticmethod
+    def _is_cyclic(families: tuple[Family, ...]) -> bool:
+        return is_cyclic({f.root: f.kernels[0] for f in families})
+
+    def _bound(self, holes: frozenset[int], families: tuple[Family, ...]) -> float:
+        """What the kernels for the holes cost at least, and those that produce what they read."""
+        apart = sum(self.search.floor(h) for h in sorted(holes))
+        must, model = self.search.must, self.search.model
+        mask, written = 0, 0
+        for hole in holes:
+            mask |= must.of_root[hole]
+            written += model.tensor_bytes(hole)
+        for family in families:
+            mask &= ~family.reads
+        together = model.target.launch_us * len(holes) + (must.bytes(mask) + written) / model.bytes_per_us
+        return max(apart, together)
