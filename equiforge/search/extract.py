@@ -47,7 +47,7 @@ class ExtractOptions:
     at_most: int | None = None
     """Programs of at most so many kernels; None for any number."""
     exhaustive: bool = False
-    """Also count all programs of the e-graph, also those that are not listed."""
+    """Count all programs of the e-graph, also those that are not listed: no search for diversity, no approximation."""
 
 
 @dataclass
@@ -109,6 +109,8 @@ class ExtractionResult:
         return sorted(chosen.values(), key=lambda c: c.id)
 
 
+_FIRST_LOOK = 1_000
+"""Partial kernels for one stored class in the first look, which shows what good programs cost."""
 _Found = dict[tuple[object, ...], tuple[float, tuple[KernelChoice, ...], list[Load]]]
 """Programs by what tells them apart: estimate, kernels, and where the results lie."""
 
@@ -136,8 +138,9 @@ class Extraction:
             self.table,
             self.model,
             options.strategy,
-            options.max_kernel_states,
-            deadline=self.deadline,
+            options.max_kernel_states if options.exhaustive else min(_FIRST_LOOK, options.max_kernel_states),
+            self.deadline,
+            options.at_most,
         )
         self.counters = Counters()
         self.stop = ""
@@ -146,30 +149,25 @@ class Extraction:
 
     def run(self) -> ExtractionResult:
         starts = self._starts()
-        found: _Found = {}
         limit = self.options.max_candidates
-        complete = True
-        for number, (outputs, holes) in enumerate(starts):
-            taken = 0
-            last = 0.0
-            for cost, kernels in self.programs.programs(holes, self._limits()):
-                # Without compaction, programs that differ in pointwise e-nodes alone stay apart.
-                key = (number, taken) if self.options.strategy == "none" else _program_key(kernels, outputs)
-                found.setdefault(key, (cost, kernels, outputs))
-                taken += 1
-                last = cost
-                if limit is not None and taken >= limit:
-                    break
-            else:
-                self.stop = self.programs.stop
-            complete &= self._is_proven(last if limit is not None and taken >= limit else None)
+        found, worst = self._best(starts)
+        if not self.options.exhaustive and self._truncated():
+            # The first look has shown what good programs cost; whatever can be as good is listed now.
+            cutoff = float("inf") if limit is None or len(found) < limit else worst
+            if self.search.look_again(cutoff, self.options.max_kernel_states):
+                self.programs.forget()
+                found, worst = self._best(starts)
+        complete = self._is_proven(None if limit is None or len(found) < limit else worst)
         if self.options.strategy == "after":
             found = _minimal(found)
-        represented = self._count(starts) if self.options.exhaustive else None
-        if (self.options.diverse and limit is not None and len(found) >= limit) or self.stop:
-            self._diversify(starts, found)
-        if self.stop:
-            self._approximate(starts, found)
+        represented = None
+        if self.options.exhaustive:
+            represented = len(found) if limit is None and complete else self._count(starts)
+        else:
+            if (self.options.diverse and limit is not None and len(found) >= limit) or self.stop:
+                self._diversify(starts, found)
+            if self.stop:
+                self._approximate(starts, found)
         ranked = sorted(found.values(), key=lambda f: (f[0], len(f[1]), _program_key(f[1], f[2])))
         candidates = [c for n, entry in enumerate(ranked) if (c := self._candidate(n, *entry)) is not None]
         complete &= self.table.complete
@@ -193,6 +191,25 @@ class Extraction:
         )
         return ExtractionResult(candidates, stats)
 
+    def _best(self, starts: list[tuple[list[Load], frozenset[int]]]) -> tuple[_Found, float]:
+        """The best programs that can be made of the kernels listed, as many as the options ask for of each start, and
+        the largest estimate up to which there are all of them."""
+        found: _Found = {}
+        limit = self.options.max_candidates
+        worst = float("inf")
+        self.stop = ""
+        for number, (outputs, holes) in enumerate(starts):
+            for taken, (cost, kernels) in enumerate(self.programs.programs(holes, self._limits()), 1):
+                # Without compaction, programs that differ in pointwise e-nodes alone stay apart.
+                key = (number, taken) if self.options.strategy == "none" else _program_key(kernels, outputs)
+                found.setdefault(key, (cost, kernels, outputs))
+                if limit is not None and taken >= limit:
+                    worst = min(worst, cost)
+                    break
+            else:
+                self.stop = self.stop or self.programs.stop
+        return found, worst
+
     def _rejects(self) -> dict[str, int]:
         merged = dict(self.search.counters.rejects)
         for reason, count in self.counters.rejects.items():
@@ -201,13 +218,11 @@ class Extraction:
 
     def _truncated(self) -> str:
         cut = sum(v.bound is not None for v in self.search.listed())
-        return (
-            f"limit of {self.options.max_kernel_states} partial kernels reached for {cut} stored values" if cut else ""
-        )
+        return f"limit of {self.search.max_states} partial kernels reached for {cut} stored values" if cut else ""
 
     def _is_proven(self, worst: float | None) -> bool:
-        """Whether the list is exact: ``worst`` is the estimate of the last program asked for, None if all were asked
-        for."""
+        """Whether the list is exact: ``worst`` is the estimate up to which programs were asked for, None if all
+        were."""
         if self.stop:
             return False
         bounds = [v.bound for v in self.search.listed() if v.bound is not None]
@@ -232,7 +247,7 @@ class Extraction:
 
     def _limits(self, states: int | None = None) -> Limits:
         """Half of the time is for what an approximate search finds, where the exact one comes to no end."""
-        deadline = self.deadline - self.options.max_seconds / 2
+        deadline = self.deadline - (0 if self.options.exhaustive else self.options.max_seconds / 2)
         return Limits(states or self.options.max_states, deadline, self.options.at_most)
 
     def _count(self, starts: list[tuple[list[Load], frozenset[int]]]) -> int | None:

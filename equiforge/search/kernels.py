@@ -173,6 +173,7 @@ class KernelSearch:
         strategy: Strategy,
         max_states: int,
         deadline: float,
+        at_most: int | None = None,
     ):
         self.space = space
         self.compact = compact
@@ -181,16 +182,22 @@ class KernelSearch:
         self.strategy: Strategy = strategy
         self.max_states = max_states
         self.deadline = deadline
+        self.at_most = at_most
         self.must = MustRead(space, table, model)
         self.counters = Counters()
+        self.cutoff = float("inf")
+        """Kernels of programs that cost more than this are not looked for."""
         self._variants: dict[int, Variants] = {}
+        self._results = frozenset(space.graph.roots)
+        self._read_by_all = 0
+        for root in space.graph.roots:
+            self._read_by_all |= self.must.of_root.get(root, 0)
 
     def floor(self, root: int) -> float:
-        """What any kernel for ``root`` costs at least: exact once its kernels are listed."""
+        """What any listed kernel for ``root`` costs at least; before they are listed, what any kernel does."""
         known = self._variants.get(root)
         if known is not None:
-            costs = [k.cost.estimate_us for k in known.kernels[:1]] + ([] if known.bound is None else [known.bound])
-            return min(costs, default=float("inf"))
+            return known.kernels[0].cost.estimate_us if known.kernels else float("inf")
         return self.model.target.launch_us + self.model.tensor_bytes(root) / self.model.bytes_per_us
 
     def variants(self, root: int) -> Variants:
@@ -198,6 +205,18 @@ class KernelSearch:
         if root not in self._variants:
             self._variants[root] = self._enumerate(root)
         return self._variants[root]
+
+    def look_again(self, cutoff: float, max_states: int) -> bool:
+        """List the kernels of programs that cost at most ``cutoff``, for every stored class whose list was cut short of
+        them; False if there was none."""
+        self.cutoff, self.max_states = cutoff, max_states
+        short = [r for r, v in self._variants.items() if v.bound is not None and v.bound < cutoff]
+        for root in short:
+            before, again = self._variants[root], self._enumerate(root)
+            known = {k.key for k in again.kernels}
+            kernels = [*again.kernels, *(k for k in before.kernels if k.key not in known)]
+            self._variants[root] = Variants(_sorted(kernels), again.bound)
+        return bool(short)
 
     def listed(self) -> list[Variants]:
         """The kernel lists made so far."""
@@ -215,8 +234,7 @@ class KernelSearch:
                 kernel = self._finish(grids, grids[number], mask)
                 if kernel is not None:
                     kernels.append(kernel)
-        kernels.sort(key=lambda k: (k.cost.estimate_us, len(k.options), k.grid.axes, k.options))
-        return Variants(kernels, bound)
+        return Variants(_sorted(kernels), bound)
 
     def _complete(self, root: int, grids: list[Grid]) -> tuple[list[list[int]], float | None]:
         """Heavy choices of the complete kernels for each grid, and a bound on those that a limit cut off."""
@@ -231,9 +249,10 @@ class KernelSearch:
             for start in table.starts.get(grid.tile, ()):
                 queue.push(_State(0.0, queue.next_order(), number, 0, start, 0, 0, written, 0.0, 0.0, 0, 0, 0, 0))
         expanded = 0
+        cut = float("inf")
         while queue:
             if expanded >= self.max_states or (expanded % 256 == 255 and time.perf_counter() > self.deadline):
-                return [masks.all for masks in done], queue.bound()
+                return [masks.all for masks in done], min(cut, queue.bound())
             state = queue.pop()
             if early and done[state.grid].has_subset_of(state.heavy):
                 self.counters.pruned += 1
@@ -252,6 +271,9 @@ class KernelSearch:
                 child = self._fill(state, move, queue.next_order(), forbidden[state.grid], grids[state.grid])
                 if child is None:
                     continue
+                if child.priority > self.cutoff:
+                    cut = min(cut, child.priority)
+                    continue
                 if early:
                     key = (child.grid, child.chosen, child.holes)
                     if key in seen:
@@ -259,7 +281,7 @@ class KernelSearch:
                         continue
                     seen.add(key)
                 queue.push(child)
-        return [masks.all for masks in done], None
+        return [masks.all for masks in done], cut if cut < float("inf") else None
 
     def _forbidden(self, grid: Grid) -> int:
         """Options that no kernel on a grid may have: reading what it is to store, and tiles that don't fit a block
@@ -298,11 +320,15 @@ class KernelSearch:
                     upstream |= self.must.of_root[work.base]
                     stored += self.model.tensor_bytes(work.base)
                     producers += 1
-        still = self.must.demanded(holes) & ~bases & ~upstream
+        consumers = 0 if grid.root in self._results else 1
+        if self.at_most is not None and 1 + producers + consumers > self.at_most:
+            return None
+        still = (self.must.demanded(holes) | self._read_by_all) & ~bases & ~upstream
         total = moved + stored + self.must.bytes(upstream) + self.must.bytes(still)
         producing = (stored + self.must.bytes(upstream)) / self.model.bytes_per_us
         own = max(cached, compute) + producing
-        priority = self.model.target.launch_us * (1 + producers) + max(own, total / self.model.bytes_per_us)
+        launches = 1 + producers + consumers
+        priority = self.model.target.launch_us * launches + max(own, total / self.model.bytes_per_us)
         return _State(
             priority,
             order,
@@ -355,6 +381,10 @@ class KernelSearch:
                 if dim < 0 or groups[dim] not in whole:
                     return False
         return True
+
+
+def _sorted(kernels: list[KernelChoice]) -> list[KernelChoice]:
+    return sorted(kernels, key=lambda k: (k.cost.estimate_us, len(k.options), k.grid.axes, k.options))
 
 
 def _structure(grid: Grid, options: list[Option], loops: tuple[tuple[int, int], ...], intermediates: int) -> Structure:

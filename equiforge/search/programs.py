@@ -68,8 +68,8 @@ class _Complete(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a search may use: ``states`` partial programs, until ``deadline`` on the performance counter. ``kernels`` is the
-    largest number of kernels that a program may have, None for any."""
+    """What a search may use: ``states`` partial programs, until ``deadline`` on the performance counter. ``kernels`` is
+    the largest number of kernels that a program may have, None for any."""
 
     states: int
     deadline: float
@@ -89,6 +89,10 @@ class ProgramSearch:
         self.represented = 0
         """Programs of the complete skeletons met so far."""
         self._families: dict[object, list[Family]] = {}
+
+    def forget(self) -> None:
+        """Kernel lists have changed."""
+        self._families.clear()
 
     def one_each(self, root: int) -> list[KernelChoice]:
         """The best kernel for ``root`` of each structure and each set of intermediates that it reads."""
