@@ -46,7 +46,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, BlockArgument, Dialect, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -56,54 +56,27 @@ from xdsl.irdl import (
     region_def,
     result_def,
     traits_def,
-    var_operand_def,
-    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure, SymbolOpInterface, SymbolTable
+from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from equiforge.dialects.kernel_host import BufferOp, GraphOp, LaunchOp, ReturnOp, ViewOp
+from equiforge.dialects.kernel_loops import BindingOp, ForOp, YieldOp, bound_axes, check_bound, needed_axes
 from equiforge.dialects.kernel_types import BoundAttr, RangeAttr, RefType, ScheduleAttr
 from equiforge.dialects.literals import LiteralAttr, float_text, parse_float
-from equiforge.dialects.tile import AxisOp
+from equiforge.dialects.tile_axes import AxisOp
 from equiforge.dialects.tile_types import PartialAttr, PartitionAttr, element_type_of, shape_of, state_on, states_of
 
 
-def bound_axes(op: Operation) -> dict[str, Operation]:
-    """The axes that are bound where ``op`` stands, each with the op that binds it innermost (a loop or the kernel)."""
-    found: dict[str, Operation] = {}
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, ForOp):
-            found.setdefault(parent.axis_name, parent)
-        elif isinstance(parent, FuncOp):
-            for name in parent.grid_axes:
-                found.setdefault(name, parent)
-        parent = parent.parent_op()
-    return found
-
-
-def needed_axes(type_: Attribute) -> set[str]:
-    """The axes that a tile of this type depends on."""
-    return {s.axis_name for s in states_of(type_) if isinstance(s, PartitionAttr | PartialAttr)}
-
-
-def _check_bound(op: Operation, type_: Attribute) -> None:
-    missing = needed_axes(type_) - set(bound_axes(op))
-    if missing:
-        raise VerifyException(
-            f"{op.name}: {type_} depends on axis @{min(missing)}, which neither the grid nor an enclosing loop binds"
-        )
-
-
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(BindingOp):
     """One kernel: ``kernel.func @name(%q : !kernel.ref<…>, …) grid [@h0, @q0] schedule #kernel.schedule<…> { … }``.
 
     The first grid axis varies fastest. (C1) each grid axis is a ``tile.axis`` and stands once; (C2) an operand's axes
-    are bound where it is used by what binds them where it is made; stores at an axis fit the schedule.
+    are bound where it is used by what binds them where it is made; stores at an axis fit the schedule; (C3) under the
+    schedule the tile of a loop's axis divides that of the axis in whose tiles it loops.
     """
 
     name = "kernel.func"
@@ -126,6 +99,10 @@ class FuncOp(IRDLOperation):
     @property
     def grid_axes(self) -> tuple[str, ...]:
         return tuple(g.root_reference.data for g in self.grid)
+
+    @property
+    def binds(self) -> tuple[str, ...]:
+        return self.grid_axes
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
@@ -168,6 +145,14 @@ class FuncOp(IRDLOperation):
                 size = self.schedule.tiles.get(op.axis_name)
                 if isinstance(found, AxisOp) and size is not None:
                     op.check_tiles(found.extent, size)
+            # (C3)
+            if isinstance(op, ForOp) and op.outer_name is not None and self.schedule is not None:
+                inner, size = (self.schedule.tiles.get(a) for a in (op.axis_name, op.outer_name))
+                if inner is not None and size is not None and size % inner:
+                    raise VerifyException(
+                        f"kernel.func @{self.sym_name.data}: tiles of {inner} of @{op.axis_name} do not divide "
+                        f"those of @{op.outer_name}, which have {size}"
+                    )
 
 
 def _check_coordinate(op: Operation, operand: SSAValue) -> None:
@@ -261,7 +246,7 @@ def _check_memory(op: Operation, ref: RefType, tile: Attribute, leading: str | N
     if shape != tuple(shape_of(tile)) or ref.element_type != element_type_of(tile):
         raise VerifyException(f"{op.name}: tile {tile} and array {ref} differ in shape or element type")
     # (C2)
-    _check_bound(op, tile)
+    check_bound(op, tile)
     # (C3)
     for state in states_of(tile):
         if isinstance(state, PartialAttr) and state.axis_name != leading:
@@ -311,7 +296,7 @@ class FillOp(IRDLOperation):
             raise VerifyException(
                 f"kernel.fill: {self.value.get_element_type()} in a tile of {element_type_of(self.result.type)}"
             )
-        _check_bound(self, self.result.type)
+        check_bound(self, self.result.type)
 
 
 @irdl_op_definition
@@ -331,115 +316,7 @@ class IotaOp(IRDLOperation):
         # (C1)
         if not 0 <= self.dim.value.data < len(shape_of(self.result.type)):
             raise VerifyException(f"kernel.iota: {self.result.type} has no dimension {self.dim.value.data}")
-        _check_bound(self, self.result.type)
-
-
-@irdl_op_definition
-class ForOp(IRDLOperation):
-    """A loop over the tiles of an axis: ``%r = kernel.for @k0 iter_args(%acc = %zero) ranges [#kernel.range<…>] { …
-    }``.
-
-    The initial values are the identities of what is accumulated. ``ranges`` (optional) bounds the elements that
-    matter: a tile outside all of them is not visited. (C1) the axis is a ``tile.axis``; (C2) the types of initial
-    values, block arguments, yielded values and results agree; (C3) no such type depends on the loop's axis; (C4) a
-    bound's axis is bound outside.
-    """
-
-    name = "kernel.for"
-    axis = prop_def(FlatSymbolRefAttr)
-    ranges = opt_prop_def(ArrayAttr[RangeAttr])
-    inits = var_operand_def()
-    body = region_def("single_block")
-    res = var_result_def()
-
-    def __init__(self, axis: str, inits: Sequence[SSAValue], body: Region, ranges: Sequence[RangeAttr] | None = None):
-        super().__init__(
-            properties={"axis": SymbolRefAttr(axis), "ranges": None if ranges is None else ArrayAttr(ranges)},
-            operands=[inits],
-            result_types=[[i.type for i in inits]],
-            regions=[body],
-        )
-
-    @property
-    def axis_name(self) -> str:
-        return self.axis.root_reference.data
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ForOp:
-        def entry() -> tuple[Parser.UnresolvedArgument, SSAValue]:
-            argument = parser.parse_argument(expect_type=False)
-            parser.parse_punctuation("=")
-            # The initial value stands before the loop, so its type is known and the text need not repeat it.
-            return argument, parser.parse_operand()  # pyright: ignore[reportDeprecated]
-
-        axis = parser.parse_symbol_name()
-        parser.parse_keyword("iter_args")
-        pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, entry)
-        ranges = None
-        if parser.parse_optional_keyword("ranges"):
-            ranges = cast(ArrayAttr[RangeAttr], parser.parse_attribute()).data
-        arguments = [argument.resolve(init.type) for argument, init in pairs]
-        body = parser.parse_region(arguments)
-        return cls(axis.data, [init for _, init in pairs], body, ranges)
-
-    def print(self, printer: Printer) -> None:
-        def entry(pair: tuple[BlockArgument, SSAValue]) -> None:
-            printer.print_ssa_value(pair[0])
-            printer.print_string(" = ")
-            printer.print_ssa_value(pair[1])
-
-        printer.print_string(f" @{self.axis_name} iter_args(")
-        printer.print_list(zip(self.body.block.args, self.inits, strict=True), entry)
-        printer.print_string(") ")
-        if self.ranges is not None:
-            printer.print_string("ranges ")
-            printer.print_attribute(self.ranges)
-            printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
-
-    def verify_(self) -> None:
-        # (C1)
-        if not isinstance(SymbolTable.lookup_symbol(self, self.axis_name), AxisOp):
-            raise VerifyException(f"kernel.for: no tile.axis @{self.axis_name} is declared")
-        # (C2)
-        last = self.body.block.last_op
-        if not isinstance(last, YieldOp):
-            raise VerifyException("kernel.for must end with kernel.yield")
-        expected = [i.type for i in self.inits]
-        for what, types in (("block arguments", self.body.block.arg_types), ("yielded values", last.operand_types)):
-            if list(types) != expected:
-                raise VerifyException(
-                    f"kernel.for @{self.axis_name}: initial values are "
-                    f"({', '.join(map(str, expected))}) but the {what} ({', '.join(map(str, types))})"
-                )
-        # (C3)
-        for type_ in expected:
-            if self.axis_name in needed_axes(type_):
-                raise VerifyException(
-                    f"kernel.for @{self.axis_name} carries {type_}, which depends on the loop's own axis"
-                )
-            _check_bound(self, type_)
-        # (C4)
-        outer = bound_axes(self)
-        for range_ in self.ranges or ():
-            for bound in (*range_.lower, *range_.upper):
-                if bound.axis_name is not None and bound.axis_name not in outer:
-                    raise VerifyException(
-                        f"kernel.for @{self.axis_name}: a bound names @{bound.axis_name}, which is not bound outside"
-                    )
-
-
-@irdl_op_definition
-class YieldOp(IRDLOperation):
-    """The next values of a loop's iter_args: ``kernel.yield %acc : !tile.view<…>``."""
-
-    name = "kernel.yield"
-    values = var_operand_def()
-    traits = traits_def(IsTerminator())
-    assembly_format = "$values `:` type($values) attr-dict"
-
-    def __init__(self, values: Sequence[SSAValue]):
-        super().__init__(operands=[values])
+        check_bound(self, self.result.type)
 
 
 def functions_of(module: Operation) -> Iterator[FuncOp]:

@@ -371,9 +371,11 @@ class ReduceOp(InferredOp):
 
     @property
     def slices(self) -> str | None:
-        """The outer axis at each of whose coordinates a reducer of its own runs, None where it runs once."""
+        """The outer axis in each of whose slices the reduction goes over its axis, None where it goes over the whole
+        dimension.
+        """
         axis = self.axis_name
-        outer = outer_axis(self, axis) if self.is_rolling and axis is not None else None
+        outer = outer_axis(self, axis) if axis is not None else None
         return outer if outer and any(state_on(type_, outer) for type_ in self.operand_types) else None
 
     def _verify_rolling(self, axis: str) -> None:

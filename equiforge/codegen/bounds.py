@@ -8,7 +8,7 @@ stays in the loop, for tiles that are partly live.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import inf
@@ -16,10 +16,11 @@ from math import inf
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
+from equiforge.codegen.grid import cutting_axis
 from equiforge.codegen.sources import Fill, Index, Sources
 from equiforge.dialects import forge, tile
 from equiforge.dialects.kernel import BoundAttr, RangeAttr
-from equiforge.dialects.tile_types import PartitionAttr, element_type_of, shape_of, states_of
+from equiforge.dialects.tile_types import element_type_of, shape_of
 
 _NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
 #: More ranges than this are one range without bounds: the loop's text would outgrow what is saved.
@@ -70,9 +71,11 @@ class _Linear:
 class MaskReader:
     """Reads masks for a loop over one axis."""
 
-    def __init__(self, axis: str, sources: Sources):
+    def __init__(self, axis: str, sources: Sources, outer: Mapping[str, str]):
+        """``outer`` maps an inner axis to the axis that it is within."""
         self.axis = axis
         self.sources = sources
+        self.outer = outer
 
     def live(self, value: SSAValue) -> Sequence[Range]:
         """Where ``value`` can be other than -inf."""
@@ -176,8 +179,7 @@ class MaskReader:
         if isinstance(source, Index):
             if source.dim is None:
                 return _Linear((), source.offset)
-            axes = [s.axis_name for s in states_of(value.type) if isinstance(s, PartitionAttr) and s.dim == source.dim]
-            name: str | int = axes[0] if axes else shape_of(value.type)[source.dim]
+            name: str | int = cutting_axis(value.type, source.dim, self.outer) or shape_of(value.type)[source.dim]
             return _Linear(((name, source.step),), source.offset)
         owner = value.owner
         match owner:

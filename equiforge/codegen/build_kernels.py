@@ -74,8 +74,14 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
     functions: list[kernel.FuncOp] = []
     names: set[str] = set()
     outputs = {m.root for v in returned if isinstance(m := sources.of(v), Memory)}
+    axes = [op for op in module.ops if isinstance(op, tile.AxisOp)]
+    outer = {op.axis_name: op.outer for op in axes if op.outer is not None}
     for group in _groups(roots):
-        builder = KernelBuilder(sources, _grid(group[0]))
+        grid = _grid(group[0])
+        for axis in grid:
+            if outer.get(axis) in grid:
+                raise CodegenError(f"a grid over @{outer[axis]} and @{axis} within it: one axis does")
+        builder = KernelBuilder(sources, grid, outer)
         name = _unique(names, _kernel_name(group))
         functions.append(builder.build(name, [(r.store, r.base, r.collected) for r in group]))
         for value in builder.arguments:
@@ -92,9 +98,8 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
         body.add_op(kernel.LaunchOp(name, [buffers[v] for v in builder.arguments]))
     body.add_op(kernel.ReturnOp([_result(v, sources, buffers, body) for v in returned]))
 
-    axes = [op.clone() for op in module.ops if isinstance(op, tile.AxisOp)]
     graph = kernel.GraphOp(function.sym_name.data, Region(body))
-    return ModuleOp([*axes, graph, *functions], dict(module.attributes))
+    return ModuleOp([*(op.clone() for op in axes), graph, *functions], dict(module.attributes))
 
 
 def argument_name(function: func.FuncOp, number: int) -> str:

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 
 from equiforge.codegen.errors import CodegenError
 from equiforge.dialects import kernel, tile
+from equiforge.dialects.tile_axes import outer_axis
 from equiforge.dialects.tile_types import PartitionAttr, shape_of, states_of
 
 #: The least extent of a side of ``tl.dot``.
@@ -28,6 +29,7 @@ class Sizes:
         self.extents = extents
         self.schedule = schedule
         self.tiles = schedule.tiles
+        self.outer = outer_axes(function)
         # Dimensions without an axis are padded so that a dot can take them.
         has_dot = schedule.matmul == "dot" and any(isinstance(op, tile.MatmulOp) for op in function.body.walk())
         self.least = DOT_SIDE if has_dot else 1
@@ -43,10 +45,8 @@ class Sizes:
         return -(-self.extents[axis] // self.tiles[axis])
 
     def axis_on(self, type_: Attribute, dim: int) -> str | None:
-        for state in states_of(type_):
-            if isinstance(state, PartitionAttr) and state.dim == dim:
-                return state.axis_name
-        return None
+        """The axis that cuts a dimension; of two nested ones the inner."""
+        return cutting_axis(type_, dim, self.outer)
 
     def size(self, type_: Attribute, dim: int) -> int:
         """Elements of a tile along a dimension; 1 means that the tile has no such dimension."""
@@ -79,6 +79,18 @@ class Sizes:
     def launch_grid(self) -> tuple[int, ...]:
         counts = tuple(count for _, count in self.grid)
         return (prod(counts),) if self.linear or not counts else counts
+
+
+def cutting_axis(type_: Attribute, dim: int, outer: Mapping[str, str]) -> str | None:
+    """The axis that cuts a dimension, None for a whole one; ``outer`` maps an inner axis to the one it is within."""
+    axes = [s.axis_name for s in states_of(type_) if isinstance(s, PartitionAttr) and s.dim == dim]
+    return next((axis for axis in axes if outer.get(axis) in axes), axes[0] if axes else None)
+
+
+def outer_axes(function: kernel.FuncOp) -> dict[str, str]:
+    """The axis that each inner axis of a kernel is within."""
+    found = {axis: outer_axis(function, axis) for axis in axes_used(function)}
+    return {axis: outer for axis, outer in found.items() if outer is not None}
 
 
 def axes_used(function: kernel.FuncOp) -> set[str]:

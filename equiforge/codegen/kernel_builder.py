@@ -12,7 +12,7 @@ its ``final`` region after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, cast
 
@@ -43,9 +43,11 @@ def fill(value: float, type_: Attribute) -> kernel.FillOp:
 class KernelBuilder:
     """Builds one ``kernel.func`` whose grid is ``grid`` and which stores ``roots``."""
 
-    def __init__(self, sources: Sources, grid: Sequence[str]):
+    def __init__(self, sources: Sources, grid: Sequence[str], outer: Mapping[str, str] | None = None):
+        """``outer`` maps an inner axis of the program to the axis that it is within."""
         self.sources = sources
         self.grid = tuple(grid)
+        self.outer = outer or {}
         self.root = Scope(frozenset(grid), None)
         self.arguments: dict[SSAValue, SSAValue] = {}
         self._views: dict[tuple[SSAValue, Attribute], SSAValue] = {}
@@ -121,7 +123,7 @@ class KernelBuilder:
         return fields[index]
 
     def _loaded(self, value: SSAValue, source: Memory | Index | Fill, home: Scope) -> SSAValue:
-        type_ = dependent_type(value.type)
+        type_ = home.local(value.type)
         name = value.name_hint
         match source:
             case Fill():
@@ -170,14 +172,17 @@ class KernelBuilder:
     # Loops
 
     def _loop(self, reductions: Sequence[tile.ReduceOp], scope: Scope) -> None:
-        axis = parallel_axis(reductions[0])
+        axis, slices = loop_of(reductions[0])
+        # A reducer's text does not name the axis in whose slices it runs, so nothing in its loop does.
+        sliced = slices if any(op.is_rolling for op in reductions) else None
+        body = Scope(frozenset([axis]), scope, sliced=sliced)
         states: list[tuple[tile.ReduceOp, list[Attribute], list[float]]] = []
         for op in reductions:
             if op.is_rolling:
                 reducer = self._reducer(op)
                 states.append((op, [dependent_type(t) for t in reducer.state_types], list(reducer.identity)))
             else:
-                states.append((op, [dependent_type(op.result.type)], [IDENTITIES[op.reducer]]))
+                states.append((op, [body.local(op.result.type)], [IDENTITIES[op.reducer]]))
         inits: list[SSAValue] = []
         names: list[str | None] = []
         for op, types, identities in states:
@@ -188,7 +193,8 @@ class KernelBuilder:
                 scope.block.add_op(start)
                 start.result.name_hint = name
                 inits.append(start.result)
-        body = Scope(frozenset([axis]), scope, Block(arg_types=[i.type for i in inits]))
+        for start in inits:
+            body.block.insert_arg(start.type, len(body.block.args))
         for argument, name in zip(body.block.args, names, strict=True):
             argument.name_hint = name
         inputs = [v for op in reductions for v in op.operands]
@@ -208,7 +214,7 @@ class KernelBuilder:
                 nexts.extend(self._inlined(self._reducer(op).body.block, [*carried, *given], body))
         body.block.add_op(kernel.YieldOp(nexts))
         ranges = self._ranges(reductions, axis)
-        loop = kernel.ForOp(axis, inits, Region(body.block), ranges)
+        loop = kernel.ForOp(axis, inits, Region(body.block), ranges, slices)
         scope.block.add_op(loop)
         position = 0
         for op, types, _ in states:
@@ -220,7 +226,7 @@ class KernelBuilder:
                 scope.memo[op.result] = results[0]
                 continue
             reducer = self._reducer(op)
-            if reducer.has_final:
+            if reducer.has_final and slices is None:
                 results = self._inlined(reducer.final.block, results, scope)
             scope.fields[op.results[0]] = results
 
@@ -267,7 +273,7 @@ class KernelBuilder:
 
     def _ranges(self, reductions: Sequence[tile.ReduceOp], axis: str) -> list[Any] | None:
         """The elements that the loop must visit; None for all of them."""
-        reader = MaskReader(axis, self.sources)
+        reader = MaskReader(axis, self.sources, self.outer)
         needed: list[Sequence[Range]] = []
         for op in reductions:
             first = op.operands[0]
@@ -293,6 +299,11 @@ def is_parallel(op: tile.ReduceOp) -> bool:
 def parallel_axis(op: tile.ReduceOp) -> str:
     assert op.axis_name is not None
     return op.axis_name
+
+
+def loop_of(op: tile.ReduceOp) -> tuple[str, str | None]:
+    """The axis that a reduction loops over, and the one in whose slices it does."""
+    return parallel_axis(op), op.slices
 
 
 class _Reductions:
@@ -339,11 +350,11 @@ class _Reductions:
 
 
 def _next_group(pending: dict[tile.ReduceOp, frozenset[tile.ReduceOp]]) -> list[tile.ReduceOp]:
-    """Reductions over one axis that can loop together now; an axis with none that must wait is taken first."""
+    """Reductions of one loop that can go together now; a loop for which none must wait is taken first."""
     ready = [op for op, needs in pending.items() if not any(n in pending for n in needs)]
-    waiting = {parallel_axis(op) for op in pending if op not in ready}
-    axes = list(dict.fromkeys(parallel_axis(op) for op in ready))
-    if not axes:
+    waiting = {loop_of(op) for op in pending if op not in ready}
+    loops = list(dict.fromkeys(loop_of(op) for op in ready))
+    if not loops:
         raise CodegenError("reductions need each other: the program is cyclic")
-    best = next((a for a in axes if a not in waiting), axes[0])
-    return [op for op in ready if parallel_axis(op) == best]
+    best = next((loop for loop in loops if loop not in waiting), loops[0])
+    return [op for op in ready if loop_of(op) == best]

@@ -76,14 +76,16 @@ class KernelText(MemoryText, PointwiseText, ProductText):
             for dim, axis in enumerate(axes if collected is None else [collected, *axes]):
                 if axis is not None and name not in cuts.setdefault(axis, {}).setdefault(dim, []):
                     cuts[axis][dim].append(name)
+        loops = [op for op in self.function.body.walk() if isinstance(op, kernel.ForOp)]
+        slices = {op.axis_name: op.outer_name for op in loops if op.outer_name is not None}
         lines: list[str] = []
         for axis in sorted(cuts):
             places = "; ".join(f"dimension {d} of {', '.join(names)}" for d, names in sorted(cuts[axis].items()))
             role = "program" if axis in self.function.grid_axes else "loop"
-            if axis in self.function.grid_axes and any(
-                isinstance(op, kernel.ForOp) and op.axis_name == axis for op in self.function.body.walk()
-            ):
+            if axis in self.function.grid_axes and any(op.axis_name == axis for op in loops):
                 role = "program and loop"
+            if role == "loop" and axis in slices:
+                role = f"loop in each slice of {slices[axis]}"
             lines.append(f"    # {axis} ({role}, {self.sizes.extents[axis]} elements): {places}")
         return lines
 
@@ -113,7 +115,7 @@ class KernelText(MemoryText, PointwiseText, ProductText):
         size = self.sizes.tiles[axis]
         low, high = self._loop_bounds(op)
         for text, what in ((low, "first"), (high, "end")):
-            if not text.isdigit():
+            if not text.isdigit() and not text.isidentifier():
                 bound = self.names.fresh(f"{axis}_{what}")
                 self._line(f"{bound} = {text}")
                 low, high = (bound, high) if what == "first" else (low, bound)
@@ -157,23 +159,33 @@ class KernelText(MemoryText, PointwiseText, ProductText):
     def _loop_bounds(self, op: kernel.ForOp) -> tuple[str, str]:
         """Texts of the first and past-the-end element; the union of several ranges is visited from its first to its
         last element."""
-        extent = self.sizes.extents[op.axis_name]
-        if op.ranges is None:
-            return "0", str(extent)
-        lows = [self._extreme([self._low(b) for b in r.lower], "maximum") for r in op.ranges]
-        highs = [self._extreme([self._high(b) for b in r.upper], "minimum") for r in op.ranges]
-        low = "0" if any(text is None for text in lows) else self._extreme(cast(list[str], lows), "minimum")
-        high = str(extent) if any(text is None for text in highs) else self._extreme(cast(list[str], highs), "maximum")
-        high_text = _clamped(cast(str, high), extent)
-        low_text = cast(str, low)
-        if low_text.lstrip("-").isdigit():
-            size = self.sizes.tiles[op.axis_name]
-            return str(max(int(low_text), 0) // size * size), high_text
-        low_text = f"tl.maximum({low_text}, 0)"
-        if self.sizes.tiles[op.axis_name] > 1:
-            block = self.blocks[op.axis_name]
-            low_text = f"{low_text} // {block} * {block}"
-        return low_text, high_text
+        first, ends = self._slice_bounds(op)
+        lows: list[str | None] = []
+        highs: list[str | None] = []
+        for r in op.ranges or ():
+            lows.append(self._extreme([self._low(b) for b in r.lower], "maximum"))
+            highs.append(self._extreme([self._high(b) for b in r.upper], "minimum"))
+        # A range without a bound reaches to the end of what there is.
+        low = self._extreme([text for text in lows if text is not None], "minimum") if None not in lows else None
+        high = self._extreme([text for text in highs if text is not None], "maximum") if None not in highs else None
+        end = cast(str, self._extreme([*([high] if high is not None else []), *ends], "minimum"))
+        if low is None:
+            return first, end
+        text = cast(str, self._extreme([low, first], "maximum"))
+        size = self.sizes.tiles[op.axis_name]
+        if text.isdigit():
+            return str(int(text) // size * size), end
+        return (f"{text} // {self.blocks[op.axis_name]} * {self.blocks[op.axis_name]}" if size > 1 else text), end
+
+    def _slice_bounds(self, op: kernel.ForOp) -> tuple[str, list[str]]:
+        """Texts of the first element that a loop may visit, and of what its end is the least of."""
+        extent, outer = self.sizes.extents[op.axis_name], op.outer_name
+        if outer is None or self.sizes.count(outer) == 1:
+            return "0", [str(extent)]
+        size = self.sizes.tiles[outer]
+        start = self.starts[outer]
+        end = f"{start} + {self.blocks[outer]}" if size > 1 else f"{start} + 1"
+        return start, [end, *([str(extent)] if extent % size else [])]
 
     def _low(self, bound: kernel.BoundAttr) -> str:
         return _plus(self.starts[bound.axis_name], bound.shift.data) if bound.axis_name else str(bound.shift.data)
@@ -210,12 +222,6 @@ def _plus(text: str, shift: int) -> str:
     if text == "0":
         return str(shift)
     return f"{text} + {shift}" if shift > 0 else f"{text} - {-shift}"
-
-
-def _clamped(text: str, extent: int) -> str:
-    if text.lstrip("-").isdigit():
-        return str(min(int(text), extent))
-    return f"tl.minimum({text}, {extent})"
 
 
 def _use_positions(value: SSAValue, order: dict[Operation, int]) -> list[int]:

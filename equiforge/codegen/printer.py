@@ -50,6 +50,16 @@ class Printer:
             isinstance(op, kernel.ForOp) and op.axis_name == axis for op in self.function.body.walk()
         )
 
+    def _is_indexed(self, axis: str) -> bool:
+        """False for an axis of the grid that cuts no tile itself: only loops over an axis within it do."""
+        return any(
+            self.sizes.axis_on(type_, dim) == axis
+            for op in self.function.body.walk()
+            for type_ in (*op.operand_types, *op.result_types)
+            if kernel.is_tile(type_)
+            for dim in range(len(shape_of(type_)))
+        )
+
     def _grid(self) -> None:
         grid = self.sizes.grid
         if self.sizes.linear:
@@ -71,6 +81,7 @@ class Printer:
     def _bind(self, axis: str, coordinate: str | None, lines: list[str]) -> None:
         """Names for the current tile of a grid axis; no coordinate means that there is one tile."""
         size = self.sizes.tiles[axis]
+        indexed = self._is_indexed(axis)
         if size == 1:
             if coordinate is None:
                 self.indices[axis] = self.starts[axis] = "0"
@@ -85,7 +96,8 @@ class Printer:
         block = self.blocks[axis]
         if coordinate is None:
             self.starts[axis] = "0"
-            lines.append(f"    {name} = tl.arange(0, {block})")
+            if indexed:
+                lines.append(f"    {name} = tl.arange(0, {block})")
         else:
             start = self.names.fresh(f"{axis}_start")
             self.starts[axis] = start
@@ -95,7 +107,8 @@ class Printer:
                 coordinate = self.collected[axis]
             product = coordinate if " " not in coordinate else f"({coordinate})"
             lines.append(f"    {start} = {product} * {block}")
-            lines.append(f"    {name} = {start} + tl.arange(0, {block})")
+            if indexed:
+                lines.append(f"    {name} = {start} + tl.arange(0, {block})")
         self.indices[axis] = name
 
     def _index(self, type_: Attribute, dim: int) -> str:

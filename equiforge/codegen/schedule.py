@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from equiforge.codegen.errors import CodegenError
-from equiforge.codegen.grid import DOT_SIDE, Sizes, axes_used, extents_of, power_of_two
+from equiforge.codegen.grid import DOT_SIDE, Sizes, axes_used, extents_of, outer_axes, power_of_two
 from equiforge.codegen.kernel_builder import is_parallel
 from equiforge.codegen.targets import Target, target_of
 from equiforge.dialects import kernel, tile
@@ -81,6 +81,8 @@ def default_schedule(
     axes = sorted(axes_used(function))
     tiles = {axis: min(_wanted(axis, roles, device), _cover(axis, roles, extents)) for axis in axes}
     tiles |= {axis: size for axis, size in fixed.items() if axis in tiles}
+    nested = outer_axes(function)
+    _nest(function, tiles, fixed, nested)
     few_rows = roles.products > 0 and all(tiles[a] <= DOT_SIDE for a in roles.rows if a in tiles)
     if roles.products and device.capability:
         _cover_repeated(function, tiles, roles, extents, fixed)
@@ -90,6 +92,7 @@ def default_schedule(
             _enlarge_sides(function, tiles, roles, extents, fixed)
     if roles.products == 0:
         _widen_elementwise(function, tiles, roles, extents, fixed, device)
+    _nest(function, tiles, fixed, nested)
     # With few rows a product waits for memory: more loads in flight.
     stages = int(cast(int, override.get("stages", (4 if few_rows else 3) if roles.products else 2)))
     while True:
@@ -103,10 +106,28 @@ def default_schedule(
             stages -= 1
             continue
         shrinkable = [a for a in axes if a not in fixed and tiles[a] > (DOT_SIDE if roles.is_side(a) else 1)]
+        held = {outer for inner, outer in nested.items() if tiles[inner] == tiles.get(outer)}
+        shrinkable = [a for a in shrinkable if a not in held]
         if not shrinkable:
             raise CodegenError(f"@{function.sym_name.data} has no legal schedule for {device.name}: {reason}")
         largest = max(shrinkable, key=lambda a: (tiles[a], a in roles.inner, a))
         tiles[largest] //= 2
+
+
+def _nest(function: kernel.FuncOp, tiles: dict[str, int], fixed: Mapping[str, int], nested: Mapping[str, str]) -> None:
+    """The tile of an inner axis divides that of its outer axis: powers of two, so that it is no larger."""
+    for inner, outer in nested.items():
+        if outer not in tiles:
+            continue
+        if outer not in fixed:
+            tiles[outer] = max(tiles[outer], tiles[inner])
+        elif inner not in fixed:
+            tiles[inner] = min(tiles[inner], tiles[outer])
+        elif tiles[inner] > tiles[outer]:
+            raise CodegenError(
+                f"@{function.sym_name.data} loops over tiles of {tiles[inner]} of axis {inner} in tiles of "
+                f"{tiles[outer]} of axis {outer}: they do not fit"
+            )
 
 
 def apply_schedules(
@@ -203,7 +224,7 @@ def _product_elements(op: tile.MatmulOp, sizes: Sizes) -> int:
 
 def _roles(function: kernel.FuncOp) -> _Roles:
     roles = _Roles()
-    probe = _Probe()
+    probe = _Probe(outer_axes(function))
     for op in function.body.walk():
         if isinstance(op, tile.MatmulOp):
             a, b = op.operands[0].type, op.operands[1].type
@@ -233,6 +254,9 @@ def _roles(function: kernel.FuncOp) -> _Roles:
 
 class _Probe:
     """Axis look-up before there are sizes."""
+
+    def __init__(self, outer: Mapping[str, str]):
+        self.outer = outer
 
     axis_on = Sizes.axis_on
 

@@ -16,17 +16,18 @@ from xdsl.utils.exceptions import VerifyException
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.sources import needed_axes
 from equiforge.dialects import forge, tile
-from equiforge.dialects.tile_types import ReplicateAttr, axes_of, states_of, with_states
+from equiforge.dialects.tile_types import ReplicateAttr, axes_of, states_of, with_states, without_axis
 
 
 @dataclass(eq=False)
 class Scope:
     """``axes`` are those that this scope binds; ``block`` receives its ops; ``memo`` holds the tile values computed
-    here."""
+    here. ``sliced`` is an outer axis that values here do not name, as they lie in the loop over an axis within it."""
 
     axes: frozenset[str]
     parent: Scope | None
     block: Block = field(default_factory=Block)
+    sliced: str | None = None
     memo: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
     fields: dict[SSAValue, Sequence[SSAValue]] = field(default_factory=lambda: {})
     emitted: dict[tuple[object, ...], SSAValue] = field(default_factory=lambda: {})
@@ -44,6 +45,11 @@ class Scope:
                 f"a value of type {type_} depends on axis @{min(missing)}, which is neither in the grid nor looped over"
             )
         return scope
+
+    def local(self, type_: Attribute) -> Attribute:
+        """The type that a value of the tile program has here: only axes that it depends on, and none that is left
+        unsaid."""
+        return dependent_type(type_ if self.sliced is None else without_axis(type_, self.sliced))
 
     def bound(self) -> frozenset[str]:
         """Every axis bound here or outside."""
@@ -73,7 +79,8 @@ class Scope:
         """
         if isinstance(op, forge.ExpandOp):
             # A dimension that grows is cut by axes that the operand need not depend on.
-            grown = [a for a in sorted(needed_axes(op.result.type)) if a not in axes_of(operands[0].type)]
+            wanted = needed_axes(self.local(op.result.type))
+            grown = [a for a in sorted(wanted) if a not in axes_of(operands[0].type)]
             operands = [self._replicated(operands[0], grown)]
         elif any(s.axis_name for v in operands for s in states_of(v.type)):
             operands = self.aligned(operands, op)
