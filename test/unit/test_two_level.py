@@ -5,13 +5,22 @@ that merges what the slices leave. By the reference interpreter and as emitted k
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pytest
+import torch
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i64
+from xdsl.dialects.builtin import ModuleOp, TensorType, f16, f32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from equiforge.codegen.build_kernels import build_kernels
+from equiforge.codegen.compile import compile_offline
+from equiforge.codegen.emit_triton import emit_triton
+from equiforge.codegen.errors import CodegenError
+from equiforge.codegen.run import Trips, run_interpreted
+from equiforge.codegen.schedule import apply_schedules
 from equiforge.dialects import forge, tile
 from equiforge.dialects.tile_axes import collected_tile
 from equiforge.dialects.tile_types import shape_of
@@ -22,6 +31,7 @@ from equiforge.verify.programs import program
 from equiforge.verify.shrink import shrink
 
 Value = SSAValue | Operation
+OpT = TypeVar("OpT", bound=Operation)
 INF = float("inf")
 
 
@@ -49,19 +59,20 @@ def cut(x: Value, dim: int | None, *names: str) -> Value:
     return x
 
 
-def split_product(m: int, n: int, k: int, count: int) -> ModuleOp:
+def split_product(m: int, n: int, k: int, count: int, element: Attribute = f32) -> ModuleOp:
     """x @ w with the contraction in ``count`` slices, each a loop of its own; a second kernel adds them."""
 
-    def body(x: Value, w: Value) -> Value:
+    def body(x: SSAValue, w: SSAValue) -> Value:
+        x.name_hint, w.name_hint = "x", "w"
         a = cut(cut(cut(x, 1, "k0", "k1"), 0, "m0"), None, "n0")
         b = cut(cut(cut(w, 0, "k0", "k1"), None, "m0"), 1, "n0")
         part = tile.ReduceOp.over_parallel("sum", tile.MatmulOp(a, b), "k1")
         whole = tile.CombineOp(tile.CombineOp(tile.CollectOp(part, "k0", count), 1, "m0"), 2, "n0")
-        parts = cut(cut(tile.StoreOp(whole), 1, "m0"), 2, "n0")
+        parts = cut(cut(named(tile.StoreOp(whole), "parts"), 1, "m0"), 2, "n0")
         total = forge.ReshapeOp(tile.ReduceOp.over_axis("sum", parts, 0), (m, n))
-        return tile.StoreOp(tile.CombineOp(tile.CombineOp(total, 0, "m0"), 1, "n0"))
+        return named(tile.StoreOp(tile.CombineOp(tile.CombineOp(total, 0, "m0"), 1, "n0"), element), "y")
 
-    return program([tensor(m, k), tensor(k, n)], body, axes(k, m0=m, n0=n))
+    return program([tensor(m, k, element=element), tensor(k, n, element=element)], body, axes(k, m0=m, n0=n))
 
 
 def view(shape: Sequence[int], **states: int | None) -> Attribute:
@@ -78,58 +89,121 @@ def region(arg_types: Sequence[Attribute], body: Callable[..., Sequence[Value]])
     return Region(block)
 
 
-def scalar(number: float, rank: int, *names: str) -> Value:
-    return cut(forge.ConstantOp(number, tensor(*[1] * rank)), None, *names)
+@dataclass(frozen=True)
+class Decoding:
+    """softmax(q kᵀ, masked) v with the keys in ``count`` slices: each stores its maximum, normalizer and weighted sum,
+    and a second kernel merges them.
 
+    The scores have a bias, or, with ``window``, row i sees the last ``window`` of the keys up to ``keys - rows + i``.
+    With ``tiled`` the rows are cut by @q0, else they are one tile.
+    """
 
-def online_reducer(heads: int, rows: int, keys: int, dim: int) -> tile.ReducerOp:
-    """Running maximum, normalizer and weighted sum over tiles of @k1; it does not mention @k0."""
-    column, out = view((heads, rows, 1), h0=0), view((heads, rows, dim), h0=0)
+    heads: int
+    rows: int
+    keys: int
+    dim: int
+    count: int
+    element: Attribute = f32
+    window: int | None = None
+    tiled: bool = False
 
-    def body(m: SSAValue, l: SSAValue, o: SSAValue, s: SSAValue, v: SSAValue) -> Sequence[Value]:  # noqa: E741
-        m1 = tile.AccumulateOp("max", m, tile.ReduceOp.over_axis("max", s, 2), "k1").result
-        fresh = forge.CompareOp("eq", m1, scalar(-INF, 3, "h0"))
-        safe = forge.SelectOp(fresh, scalar(0.0, 3, "h0"), m1)
-        repair = forge.ExpOp(forge.SubOp(m, safe))
-        p = forge.ExpOp(forge.SubOp(s, tile.ReplicateOp(safe, "k1")))
-        l1 = tile.AccumulateOp("sum", forge.MulOp(l, repair), tile.ReduceOp.over_axis("sum", p, 2), "k1")
-        o1 = tile.AccumulateOp("sum", forge.MulOp(o, repair), tile.MatmulOp(p, v), "k1")
-        return [m1, l1, o1]
+    def tiles(self, x: Value, row: int | None, key: int | None = -1, head: int | None = 0) -> Value:
+        """What each coordinate sees of an array; -1: the value does not depend on the keys at all."""
+        x = cut(x, head, "h0")
+        x = x if key == -1 else cut(x, key, "k0", "k1")
+        return cut(x, row, "q0") if self.tiled else x
 
-    inputs = [view((heads, rows, keys), h0=0, k1=2), view((heads, keys, dim), h0=0, k1=1)]
-    states = [column, column, out]
-    return tile.ReducerOp("online", [-INF, 0.0, 0.0], region([*states, *inputs], body))
+    def scalar(self, number: float, rank: int = 3, element: Attribute = f32) -> Value:
+        return self.tiles(forge.ConstantOp(number, tensor(*[1] * rank, element=element)), None, -1, None)
 
+    def view(self, *shape: int, **states: int | None) -> Attribute:
+        """A view type: dimensions 0 and 1 are heads and rows; further axes by keyword."""
+        return view(shape, h0=0, **{"q0": 1} if self.tiled else {}, **states)
 
-def flash_decoding(heads: int, rows: int, keys: int, dim: int, count: int) -> ModuleOp:
-    """softmax(q kᵀ + bias) v with the keys in ``count`` slices: each stores its maximum, normalizer and weighted sum,
-    and a second kernel merges them."""
+    def reducer(self) -> tile.ReducerOp:
+        """Running maximum, normalizer and weighted sum over tiles of @k1; it does not mention @k0."""
+        heads, rows = self.heads, self.rows
+        columns = [self.view(heads, rows, 1), self.view(heads, rows, 1), self.view(heads, rows, self.dim)]
 
-    def body(q: Value, k: Value, v: Value, bias: Value) -> Value:
-        at = ("k0", "k1")
-        q_tile = cut(cut(q, 0, "h0"), None, *at)
-        k_tile = cut(cut(forge.TransposeOp(k, [0, 2, 1]), 0, "h0"), 2, *at)
-        v_tile = cut(cut(v, 0, "h0"), 1, *at)
-        bias_tile = cut(cut(bias, None, "h0"), 2, *at)
-        s = forge.AddOp(tile.MatmulOp(q_tile, k_tile), bias_tile)
-        types = [tile.PartitionAttr("h0", 0), tile.PartialAttr("k0")]
-        shapes = [(heads, rows, 1), (heads, rows, 1), (heads, rows, dim)]
-        state = tile.ReduceOp.rolling("online", [s, v_tile], "k1", [tile.make_type(x, f32, types) for x in shapes])
-        fields: list[Value] = []
-        for number in range(3):
-            field = tile.CollectOp(forge.GetOp(state, number), "k0", count)
-            fields.append(tile.StoreOp(tile.CombineOp(field, 1, "h0")))
-        m, l, o = (tile.PartitionOp(field, 1, "h0") for field in fields)  # noqa: E741
-        top = tile.ReduceOp.over_axis("max", m, 0)
-        dead = forge.CompareOp("eq", top, scalar(-INF, 4, "h0"))
-        weight = forge.ExpOp(forge.SubOp(m, forge.SelectOp(dead, scalar(0.0, 4, "h0"), top)))
+        def body(m: SSAValue, l: SSAValue, o: SSAValue, s: SSAValue, v: SSAValue) -> Sequence[Value]:  # noqa: E741
+            for argument, name in ((m, "m"), (l, "l"), (o, "o"), (s, "s"), (v, "v")):
+                argument.name_hint = name
+            part = named(tile.ReduceOp.over_axis("max", s, 2), "tile_max")
+            m1 = named(tile.AccumulateOp("max", m, part, "k1"), "m_new").result
+            empty = named(forge.CompareOp("eq", m1, self.scalar(-INF)), "empty")
+            shift = named(forge.SelectOp(empty, self.scalar(0.0), m1), "shift")
+            rescale = named(forge.ExpOp(forge.SubOp(m, shift)), "rescale")
+            p = named(forge.ExpOp(forge.SubOp(s, tile.ReplicateOp(shift, "k1"))), "p")
+            l1 = tile.AccumulateOp("sum", forge.MulOp(l, rescale), tile.ReduceOp.over_axis("sum", p, 2), "k1")
+            weights = p if self.element == f32 else forge.CastOp(p, self.element)
+            o1 = tile.AccumulateOp("sum", forge.MulOp(o, rescale), tile.MatmulOp(weights, v), "k1")
+            return [m1, named(l1, "l_new"), named(o1, "o_new")]
+
+        values = {"h0": 0, **({"q0": None} if self.tiled else {}), "k1": 1}
+        inputs = [
+            self.view(heads, rows, self.keys, k1=2),
+            tile.with_element_type(view((heads, self.keys, self.dim), **values), self.element),
+        ]
+        return tile.ReducerOp("online", [-INF, 0.0, 0.0], region([*columns, *inputs], body))
+
+    def masked(self, s: Value, bias: SSAValue | None) -> Value:
+        if bias is not None:
+            return forge.AddOp(s, self.tiles(bias, 1, 2, None))
+        assert self.window is not None
+        one = tensor(1, 1, 1, element=i64)
+        row = self.tiles(forge.IotaOp(tensor(1, self.rows, 1, element=i64), 1), 1, None, None)
+        key = self.tiles(forge.IotaOp(tensor(1, 1, self.keys, element=i64), 2), None, 2, None)
+
+        def shifted(by: int) -> Value:
+            return forge.AddOp(row, self.tiles(forge.ConstantOp(by, one), None, None, None))
+
+        last = self.keys - self.rows
+        past = forge.CompareOp("le", key, shifted(last))
+        near = forge.CompareOp("gt", key, shifted(last - self.window))
+        dead = self.tiles(forge.ConstantOp(-INF, tensor(1, 1, 1)), None, None, None)
+        return forge.SelectOp(named(forge.AndOp(past, near), "visible"), s, dead)
+
+    def stored(self, x: Value, name: str, element: Attribute = f32, first: int = 0) -> Value:
+        if self.tiled:
+            x = tile.CombineOp(x, first + 1, "q0")
+        return named(tile.StoreOp(tile.CombineOp(x, first, "h0"), element), name)
+
+    def merged(self, fields: Sequence[Value]) -> Value:
+        """What the second kernel does with the arrays that the first one left."""
+        m, l, o = (self.tiles(field, 2, -1, 1) for field in fields)  # noqa: E741
+        top = named(tile.ReduceOp.over_axis("max", m, 0), "m_all")
+        empty = forge.CompareOp("eq", top, self.scalar(-INF, 4))
+        shift = forge.SelectOp(empty, self.scalar(0.0, 4), top)
+        weight = named(forge.ExpOp(forge.SubOp(m, shift)), "weight")
         normalizer = tile.ReduceOp.over_axis("sum", forge.MulOp(l, weight), 0)
         total = tile.ReduceOp.over_axis("sum", forge.MulOp(o, weight), 0)
-        result = forge.ReshapeOp(forge.DivOp(total, normalizer), (heads, rows, dim))
-        return tile.StoreOp(tile.CombineOp(result, 0, "h0"))
+        return forge.ReshapeOp(forge.DivOp(total, normalizer), (self.heads, self.rows, self.dim))
 
-    types = [tensor(heads, rows, dim), tensor(heads, keys, dim), tensor(heads, keys, dim), tensor(1, rows, keys)]
-    return program(types, body, [*axes(keys, h0=heads), online_reducer(heads, rows, keys, dim)])
+    def body(self, q: SSAValue, k: SSAValue, v: SSAValue, bias: SSAValue | None = None) -> Value:
+        for argument, name in ((q, "q"), (k, "k"), (v, "v"), (bias, "bias")):
+            if argument is not None:
+                argument.name_hint = name
+        keys = self.tiles(forge.TransposeOp(k, [0, 2, 1]), None, 2)
+        s = named(self.masked(tile.MatmulOp(self.tiles(q, 1, None), keys), bias), "s")
+        raw = [tile.PartitionAttr("h0", 0), tile.PartialAttr("k0")]
+        raw += [tile.PartitionAttr("q0", 1)] if self.tiled else []
+        types = [tile.make_type((self.heads, self.rows, n), f32, raw) for n in (1, 1, self.dim)]
+        state = tile.ReduceOp.rolling("online", [value(s), value(self.tiles(v, None, 1))], "k1", types)
+        collected = [tile.CollectOp(forge.GetOp(state, number), "k0", self.count) for number in range(3)]
+        fields = [self.stored(x, name, f32, 1) for x, name in zip(collected, ("m", "l", "o"), strict=True)]
+        return self.stored(self.merged(fields), "attention", self.element)
+
+    def module(self) -> ModuleOp:
+        shapes = [(self.heads, n, self.dim) for n in (self.rows, self.keys, self.keys)]
+        types = [tensor(*shape, element=self.element) for shape in shapes]
+        types += [tensor(1, self.rows, self.keys)] if self.window is None else []
+        names = {"h0": self.heads, **({"q0": self.rows} if self.tiled else {})}
+        return program(types, self.body, [*axes(self.keys, **names), self.reducer()])
+
+
+def named(op: OpT, name: str) -> OpT:
+    op.results[0].name_hint = name
+    return op
 
 
 def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, bias: np.ndarray) -> np.ndarray:
@@ -172,7 +246,7 @@ def test_interpreted_product(k: int, count: int, sizes: dict[str, int]) -> None:
 def test_interpreted_flash_decoding(keys: int, count: int, sizes: dict[str, int]) -> None:
     q, k, v = normal(3, 4, 6), normal(3, keys, 6, seed=1), normal(3, keys, 6, seed=2)
     bias = hostile_bias(4, keys, collected_tile(keys, count))
-    [found] = evaluate(flash_decoding(3, 4, keys, 6, count), [q, k, v, bias], sizes)
+    [found] = evaluate(Decoding(3, 4, keys, 6, count).module(), [q, k, v, bias], sizes)
     assert np.isnan(found[:, 3]).all()
     np.testing.assert_allclose(found, attention(q, k, v, bias), rtol=1e-11, atol=1e-13)
 
@@ -251,3 +325,134 @@ def test_an_index_cut_in_a_reducer_is_that_of_the_slice() -> None:
     [found] = evaluate(program([tensor(1, 10)], body, [*axes(10), reducer]), [x], {"k0": 4, "k1": 2})
     weighted = x[0] * np.arange(10)
     np.testing.assert_allclose(found.ravel(), [weighted[:4].sum(), weighted[4:8].sum(), weighted[8:].sum()], rtol=1e-13)
+
+
+# Emitted kernels, under Triton's interpreter
+
+
+def emitted(module: ModuleOp, target: str = "interpreter", **fixed: object) -> str:
+    built = build_kernels(module)
+    built.verify()
+    apply_schedules(built, target, {"*": fixed})
+    built.verify()
+    return emit_triton(built)
+
+
+def draw(*shape: int, dtype: torch.dtype = torch.float16) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)
+
+
+def close(found: torch.Tensor, expected: np.ndarray, tolerance: float) -> None:
+    np.testing.assert_allclose(found.double().numpy(), expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "count", "inner", "matmul"),
+    [
+        (40, 24, 128, 2, 16, "dot"),
+        (8, 33, 300, 3, 32, "dot"),
+        (33, 16, 250, 4, 64, "fma"),
+        (16, 16, 90, 3, 8, "fma"),
+        (2, 40, 100, 1, 16, "dot"),
+    ],
+)
+def test_product(m: int, n: int, k: int, count: int, inner: int, matmul: str) -> None:
+    source = emitted(split_product(m, n, k, count, f16), matmul=matmul, tiles={"k1": inner})
+    assert source.count("@triton.jit") == 2
+    # What surrounds the rows of w is inf: a loop that left its slice would make NaN.
+    w = torch.full((k + 600, n), INF, dtype=torch.float16)
+    w[:k] = draw(k, n)
+    x = draw(m, k)
+    (found,) = run_interpreted(source, [x, w[:k]])
+    expected = x.double() @ w[:k].double()
+    assert float((found.double() - expected).norm() / expected.norm()) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("rows", "keys", "count", "inner", "matmul"),
+    [
+        (1, 128, 4, 16, "fma"),
+        (4, 100, 4, 8, "dot"),
+        (4, 90, 3, 32, "dot"),
+        (1, 33, 2, 16, "dot"),
+        (4, 40, 1, 16, "fma"),
+    ],
+)
+def test_flash_decoding(rows: int, keys: int, count: int, inner: int, matmul: str) -> None:
+    source = emitted(Decoding(2, rows, keys, 16, count).module(), matmul=matmul, tiles={"k1": inner})
+    # One loop makes the three arrays.
+    assert source.count("@triton.jit\ndef m_l_o_kernel") == 1 and source.count("    for ") == 1
+    q, k, v = (draw(2, n, 16, dtype=torch.float32) for n in (rows, keys, keys))
+    v = v.flip(0)
+    bias = torch.from_numpy(hostile_bias(rows, keys, collected_tile(keys, count))).float()
+    (found,) = run_interpreted(source, [q, k, v, bias])
+    expected = attention(*(x.double().numpy() for x in (q, k, v, bias)))
+    assert rows < 4 or np.isnan(expected[:, 3]).all()
+    close(found, expected, 2e-5)
+
+
+def test_flash_decoding_in_half_precision_by_tiles_of_rows() -> None:
+    case = Decoding(2, 20, 100, 16, 4, f16, tiled=True)
+    q, k, v = draw(2, 20, 16), draw(2, 100, 16), draw(2, 100, 16).flip(0)
+    bias = torch.from_numpy(hostile_bias(20, 100, 32)).float()
+    (found,) = run_interpreted(emitted(case.module(), tiles={"k1": 16, "q0": 16}), [q, k, v, bias])
+    close(found, attention(*(x.double().numpy() for x in (q, k, v, bias))), 4e-3)
+
+
+@pytest.mark.parametrize(("rows", "window"), [(1, 40), (4, 5), (4, 1000), (24, 30)])
+def test_a_window_bounds_the_loop_of_each_slice(rows: int, window: int) -> None:
+    """Keys before the window and after the diagonal are not visited, and slices without a live key run no loop."""
+    tiled = rows > 4
+    case = Decoding(2, rows, 150, 16, 3, f32, window, tiled)
+    q, k, v = (draw(2, n, 16, dtype=torch.float32) for n in (rows, 150, 150))
+    trips = Trips()
+    sizes = {"h0": 1, "k1": 8, **({"q0": 16} if tiled else {})}
+    (found,) = run_interpreted(emitted(case.module(), tiles=sizes), [q, k, v], trips)
+    row, key = np.arange(rows)[:, None] + 150 - rows, np.arange(150)
+    seen = (key <= row) & (key > row - window)
+    bias = np.where(seen, 0.0, -INF)[None]
+    close(found, attention(*(x.double().numpy() for x in (q, k, v)), bias), 2e-5)
+    # A tile of eight keys is visited if some row of the tile of rows sees a key between its first and its last one.
+    size = 16 if tiled else rows
+    tiles = [seen[start : start + size].any(0).nonzero()[0] for start in range(0, rows, size)]
+    live = sum(len(range(live.min() // 8, live.max() // 8 + 1)) for live in tiles)
+    assert trips.total == 2 * live
+    assert max((max(r, default=0) - min(r, default=0) for r in trips.ranges), default=0) < 64
+
+
+def test_tiles_that_do_not_nest_are_refused() -> None:
+    built = build_kernels(split_product(16, 16, 300, 3))
+    apply_schedules(built, "interpreter", {"*": {"tiles": {"k1": 128}}})
+    with pytest.raises(CodegenError, match="loops over tiles of 256 of axis k1 in tiles of 128 of axis k0"):
+        apply_schedules(built, "interpreter", {"*": {"tiles": {"k1": 256}}})
+
+
+def test_a_grid_over_both_axes_is_refused() -> None:
+    def body(x: Value) -> Value:
+        return tile.StoreOp(tile.CombineOp(tile.CombineOp(forge.ExpOp(cut(x, 1, "k0", "k1")), 1, "k1"), 1, "k0"))
+
+    with pytest.raises(CodegenError, match="a grid over @k0 and @k1 within it"):
+        build_kernels(program([tensor(2, 21)], body, axes(21)))
+
+
+def test_both_loops_may_stand_in_one_kernel() -> None:
+    def body(x: Value) -> Value:
+        part = tile.ReduceOp.over_axis("sum", cut(x, 1, "k0", "k1"), 1)
+        return tile.StoreOp(tile.ReduceOp.over_parallel("sum", tile.ReduceOp.over_parallel("sum", part, "k1"), "k0"))
+
+    module = program([tensor(4, 100)], body, axes(100))
+    x = draw(4, 100, dtype=torch.float32)
+    for sizes in ({"k0": 32, "k1": 8}, {"k0": 64, "k1": 64}, {"k1": 16}, {"k0": 128, "k1": 1}, {}):
+        (found,) = run_interpreted(emitted(module, tiles=sizes), [x])
+        close(found, x.double().sum(1, keepdim=True).numpy(), 1e-5)
+
+
+@pytest.mark.parametrize("target", ["a100", "h100", "rtx5090"])
+def test_programs_compile(target: str) -> None:
+    modules = [
+        split_product(16, 1024, 16000, 8, f16),
+        Decoding(8, 4, 16384, 64, 32, f16, 4096).module(),
+    ]
+    for module in modules:
+        for compiled in compile_offline(emitted(module, target), target):
+            assert compiled.fits and compiled.cubin
