@@ -165,9 +165,13 @@ class KernelText(MemoryText, PointwiseText, ProductText):
         for r in op.ranges or ():
             lows.append(self._extreme([self._low(b) for b in r.lower], "maximum"))
             highs.append(self._extreme([self._high(b) for b in r.upper], "minimum"))
-        # A range without a bound reaches to the end of what there is.
+        # A range without a bound reaches to the end of what there is, and so does a bound beyond it.
         low = self._extreme([text for text in lows if text is not None], "minimum") if None not in lows else None
         high = self._extreme([text for text in highs if text is not None], "maximum") if None not in highs else None
+        if low is not None and _is_number(low) and int(low) <= 0:
+            low = None
+        if high is not None and _is_number(high) and int(high) >= self.sizes.extents[op.axis_name]:
+            high = None
         end = cast(str, self._extreme([*([high] if high is not None else []), *ends], "minimum"))
         if low is None:
             return first, end
@@ -206,14 +210,18 @@ class KernelText(MemoryText, PointwiseText, ProductText):
     def _extreme(self, texts: list[str], function: str) -> str | None:
         if not texts:
             return None
-        numbers = [int(t) for t in texts if t.lstrip("-").isdigit()]
-        rest = list(dict.fromkeys(t for t in texts if not t.lstrip("-").isdigit()))
+        numbers = [int(t) for t in texts if _is_number(t)]
+        rest = list(dict.fromkeys(t for t in texts if not _is_number(t)))
         if numbers:
             rest.append(str(max(numbers) if function == "maximum" else min(numbers)))
         text = rest[0]
         for other in rest[1:]:
             text = f"tl.{function}({text}, {other})"
         return text
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-").isdigit()
 
 
 def _plus(text: str, shift: int) -> str:

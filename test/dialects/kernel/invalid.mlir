@@ -242,3 +242,39 @@ kernel.func @f(%x : !kernel.ref<8x1xf32, [1, 1]>) grid [@t0] {
     kernel.yield %n : tensor<1x1xf32>
   }
 }
+
+// -----
+
+// CHECK: kernel.for @k1 in @k0: @k0 is not bound outside
+tile.axis @k0 extent 8
+tile.axis @k1 extent 8 within @k0
+kernel.func @f() grid [] {
+  %z = kernel.fill 0.0 : tensor<8xf32>
+  %r = kernel.for @k1 in @k0 iter_args(%a = %z) {
+    kernel.yield %a : tensor<8xf32>
+  }
+}
+
+// -----
+
+// CHECK: kernel.for @k1 in @k0: @k0 does not hold it: no axis is declared so
+tile.axis @k0 extent 8
+tile.axis @k1 extent 8
+kernel.func @f() grid [@k0] {
+  %z = kernel.fill 0.0 : tensor<8xf32>
+  %r = kernel.for @k1 in @k0 iter_args(%a = %z) {
+    kernel.yield %a : tensor<8xf32>
+  }
+}
+
+// -----
+
+// CHECK: kernel.func @f: tiles of 32 of @k1 do not divide those of @k0, which have 16
+tile.axis @k0 extent 64
+tile.axis @k1 extent 64 within @k0
+kernel.func @f() grid [@k0] schedule #kernel.schedule<tiles = {k0 = 16, k1 = 32}, warps = 4, stages = 1, matmul = dot> {
+  %z = kernel.fill 0.0 : tensor<8xf32>
+  %r = kernel.for @k1 in @k0 iter_args(%a = %z) {
+    kernel.yield %a : tensor<8xf32>
+  }
+}

@@ -3,6 +3,7 @@
 
 tile.axis @t0 extent 50
 tile.axis @k0 extent 72
+tile.axis @k1 extent 72 within @k0
 
 // CHECK: kernel.graph @main {
 kernel.graph @main {
@@ -61,4 +62,18 @@ kernel.func @parts(%x : !kernel.ref<50x72xf32, [72, 1]>, %y : !kernel.ref<5x50x1
   %p = tile.reduce sum over axis(1) %v : (!tile.view<50x72xf32, [#tile.partition<@k0, 1>, #tile.partition<@t0, 0>]>) -> !tile.view<50x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@t0, 0>]>
   // CHECK: kernel.store %{{.*}}, %{{y.*}} at @k0 : !tile.view<50x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
   kernel.store %p, %y at @k0 : !tile.view<50x1xf32, [#tile.partial<@k0, sum>, #tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
+}
+
+// CHECK: kernel.func @slices
+kernel.func @slices(%x : !kernel.ref<50x72xf32, [72, 1]>, %y : !kernel.ref<5x50x1xf32, [50, 1, 1]>) grid [@t0, @k0] schedule #kernel.schedule<tiles = {t0 = 32, k0 = 16, k1 = 8}, warps = 4, stages = 1, matmul = dot> {
+  %zero = kernel.fill 0.0 : !tile.view<50x1xf32, [#tile.partition<@t0, 0>]>
+  // CHECK: kernel.for @k1 in @k0 iter_args(%{{acc.*}} = %{{zero.*}}) {
+  %sum = kernel.for @k1 in @k0 iter_args(%acc = %zero) {
+    %v = kernel.load %x : !kernel.ref<50x72xf32, [72, 1]> -> !tile.view<50x72xf32, [#tile.partition<@k1, 1>, #tile.partition<@t0, 0>]>
+    %p = tile.reduce sum over axis(1) %v : (!tile.view<50x72xf32, [#tile.partition<@k1, 1>, #tile.partition<@t0, 0>]>) -> !tile.view<50x1xf32, [#tile.partial<@k1, sum>, #tile.partition<@t0, 0>]>
+    %n = tile.accumulate sum %acc, %p over @k1 : (!tile.view<50x1xf32, [#tile.partition<@t0, 0>]>, !tile.view<50x1xf32, [#tile.partial<@k1, sum>, #tile.partition<@t0, 0>]>) -> !tile.view<50x1xf32, [#tile.partition<@t0, 0>]>
+    kernel.yield %n : !tile.view<50x1xf32, [#tile.partition<@t0, 0>]>
+  }
+  // CHECK: kernel.store %{{sum.*}}, %{{y.*}} at @k0 : !tile.view<50x1xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
+  kernel.store %sum, %y at @k0 : !tile.view<50x1xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
 }
