@@ -83,9 +83,8 @@ class ClassType:
 class Reducer:
     """A derived reducer: the loop body of a rolling reduction, elementwise in the tile.
 
-    The first field is the producer (``producer`` of its input 0 reduced over tile dimension ``dim``); each consumer
-    has a contribution
-    and a repair. ``consumers`` holds, for each further field, a :class:`Consumer`.
+    State 0 is the producer (``producer`` of its input 0 reduced over tile dimension ``dim``), state k is that of
+    ``consumers[k - 1]``. The states that are not hidden are the fields of the tuple, in order.
     """
 
     name: str
@@ -94,20 +93,32 @@ class Reducer:
     consumers: tuple[Consumer, ...]
     certificate: str
 
+    @property
+    def visible(self) -> tuple[int, ...]:
+        """The states that are fields of the tuple."""
+        return (0, *(k for k, consumer in enumerate(self.consumers, 1) if not consumer.hidden))
+
+    def reducer_of_state(self, state: int) -> str:
+        """The built-in reducer by which a state accumulates."""
+        return self.consumers[state - 1].reducer if state else self.producer
+
 
 @dataclass(frozen=True)
 class Consumer:
-    """One consumer field of a rolling reduction.
+    """One consumer of a rolling reduction; its trees are those of :mod:`equiforge.egraph.contributions`.
 
     ``kind`` is ``reduce`` (``reducer`` over ``dim`` of the contribution), or ``tilematmul`` with the contribution as
-    operand
-    ``operand`` (0 or 1) and input ``other`` as the other operand. ``contribution`` is an elementwise expression tree
-    over
-    ``("input", i)``, ``("const", value)``, ``("state",)`` (the producer's value) and ``(op, attrs, args…)``;
-    ``repair`` is the factor or summand
-    as a tree over ``("old",)`` and ``("new",)`` with ``mode`` ``mul`` or ``add``. ``at_identity`` is what the
-    unfused program computes for a row whose producer
-    stays at its identity (``nan`` for softmax).
+    operand ``operand`` (0 or 1) and input ``other`` as the other operand. ``contribution`` reads inputs, and the
+    states before this one as they are after the tile.
+
+    ``repair`` brings what is held from the old states to the new ones: a factor (``mode`` mul), a summand (add), or
+    the repaired value itself, which reads ``("held",)`` (map).
+
+    ``guarded`` are the states for which a harmless number stands in while they are at their identity: what the
+    consumer holds until then is its own identity, and ``at_identity`` is what the unfused program computes for a row
+    where one of them stays there (NaN for softmax). Other states are read as they are.
+
+    A ``hidden`` consumer is no value of the program: a count or a moment that the repair of another one reads.
     """
 
     kind: str
@@ -119,6 +130,8 @@ class Consumer:
     repair: tuple[object, ...]
     mode: str
     at_identity: float
+    guarded: tuple[int, ...] = (0,)
+    hidden: bool = False
 
 
 @dataclass

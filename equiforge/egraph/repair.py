@@ -1,19 +1,22 @@
 """Repair fusion: reductions over one axis that depend on one another become one rolling reduction (design 03, Fusion).
 
 For each producer s = PRed(ρP, p, Red(ρP, d, X)), in each parallel state, the consumers PRed(ρC, p, g) over the same
-axis are sought whose
-contribution g can be written with R(p, s) as a leaf. Where :mod:`equiforge.egraph.symbolic` finds a repair, a rolling
-reduction over the loop's inputs is added, and its fields join the classes of the producer and of the consumers.
+axis are sought whose contribution g can be written with R(p, s) as a leaf. Where :mod:`equiforge.egraph.families` finds
+a repair, a rolling reduction over the loop's inputs is added, and its fields join the classes of the producer and of
+the consumers.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from equiforge.egraph.contributions import IDENTITY, Tree, leaves_of, replaced
+from equiforge.egraph.families import synthesize, value_at_identity
 from equiforge.egraph.graph import REPLICATE, ClassType, Consumer, EGraph, ENode, Reducer
-from equiforge.egraph.symbolic import Refusal, Tree, synthesize, value_at_identity
+from equiforge.egraph.repair_forms import COUNT, HELD, Refusal, Repair, renamed
+from equiforge.egraph.simulate import counterexample
 
 _POINTWISE = ("unary", "binary", "select", "cast")
 _MAX_FORMS = 6
@@ -21,14 +24,51 @@ _MAX_FORMS = 6
 _REDUCERS = ("max", "min", "sum")
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Found:
-    """A consumer of a producer, with a repair."""
+    """A consumer of a producer, with a repair. Trees number the loop's inputs as ``inputs`` lists their classes."""
 
     class_id: int
-    consumer: Consumer
-    inputs: list[int]
-    certificate: str
+    kind: str
+    reducer: str
+    dim: int
+    operand: int
+    other: int
+    tree: Tree
+    repair: Repair
+    at_identity: float
+    inputs: tuple[int, ...]
+
+    def consumers(self, names: dict[object, int], after: int, moved: list[int]) -> list[Consumer]:
+        """The hidden states that the repair needs and the consumer itself, as the states after number ``after``;
+        ``names`` are the states that trees read by name, ``moved`` the numbers of the inputs in the loop."""
+        names = dict(names)
+        repair = self.repair
+        made: list[Consumer] = []
+        other = moved[self.other] if self.other >= 0 else -1
+
+        def final(tree: Tree) -> Tree:
+            return renamed(replaced(tree, lambda p: ("input", moved[int(p[1])]) if p[0] == "input" else p), names)
+
+        for hidden in repair.hidden:
+            trees = final(hidden.contribution), final(hidden.repair)
+            made.append(Consumer("reduce", "sum", self.dim, 0, -1, *trees, "map", 0.0, repair.guarded, True))
+            names[hidden.name] = after + len(made)
+        trees = final(repair.contribution or self.tree), final(repair.tree)
+        made.append(
+            Consumer(
+                self.kind,
+                self.reducer,
+                self.dim,
+                self.operand,
+                other,
+                *trees,
+                repair.mode,
+                self.at_identity,
+                repair.guarded,
+            )
+        )
+        return made
 
 
 @dataclass
@@ -45,7 +85,7 @@ class _Fuser:
         self.report = RepairReport()
         self.parents: dict[int, list[tuple[int, ENode]]] = {}
         self.replicated: dict[tuple[int, int], int] = {}
-        self.constants: dict[int, float] = {}
+        self.constants: dict[int, float | int] = {}
         for class_id, nodes in graph:
             for node in nodes:
                 for child in set(node.children):
@@ -58,7 +98,7 @@ class _Fuser:
         for class_id, nodes in self.graph:
             for node in nodes:
                 if node.op == "const" and len(values := self.graph.constants[str(node.attrs[0])][2]) == 1:
-                    self.constants[class_id] = float(values[0])
+                    self.constants[class_id] = values[0]
         work = list(self.constants)
         while work:
             child = work.pop()
@@ -75,6 +115,7 @@ class _Fuser:
                 if (
                     node.op != "preduce"
                     or node.attrs[0] not in _REDUCERS
+                    or not self.graph.types[class_id].element.startswith("f")
                     or (class_id, int(node.attrs[1])) not in self.replicated
                 ):
                     continue
@@ -97,9 +138,10 @@ class _Fuser:
         return found
 
     def forms(
-        self, class_id: int, leaf: int, depths: dict[int, int], inputs: list[int]
+        self, class_id: int, leaf: int, depths: dict[int, int], inputs: list[int], above: frozenset[int] = frozenset()
     ) -> Iterator[tuple[Tree, list[int]]]:
-        """Pointwise trees of a class with ``("state",)`` for ``leaf`` and inputs for what does not reach it."""
+        """Pointwise trees of a class with ``("state",)`` for ``leaf`` and inputs for what does not reach it, small
+        ones first; ``above`` are the classes that the tree is part of."""
         if class_id == leaf:
             yield ("state",), inputs
             return
@@ -107,27 +149,39 @@ class _Fuser:
         if depth is None:
             yield self._leaf(class_id, inputs)
             return
+        above |= {class_id}
+        found: list[tuple[int, ENode]] = []
         for node in self.graph.nodes[class_id]:
-            if node.op not in _POINTWISE or min(depths.get(c, depth) for c in node.children) >= depth:
-                continue
-            for arguments, used in self._arguments(node.children, leaf, depths, inputs, depth):
+            reached = [depths[c] for c in node.children if c in depths]
+            if node.op in _POINTWISE and reached and min(reached) < depth and not above & set(node.children):
+                found.append((max(reached), node))
+        for _, node in sorted(found, key=lambda f: f[0]):
+            for arguments, used in self._arguments(node.children, leaf, depths, inputs, above):
                 yield (node.op, node.attrs, *arguments), used
 
     def _arguments(
-        self, children: tuple[int, ...], leaf: int, depths: dict[int, int], inputs: list[int], depth: int
+        self,
+        children: tuple[int, ...],
+        leaf: int,
+        depths: dict[int, int],
+        inputs: list[int],
+        above: frozenset[int],
     ) -> Iterator[tuple[tuple[Tree, ...], list[int]]]:
         if not children:
             yield (), inputs
             return
-        below = depths.get(children[0], depth) < depth
-        options = self.forms(children[0], leaf, depths, inputs) if below else iter([self._leaf(children[0], inputs)])
-        for tree, used in options:
-            for rest, all_used in self._arguments(children[1:], leaf, depths, used, depth):
+        for tree, used in self.forms(children[0], leaf, depths, inputs, above):
+            for rest, all_used in self._arguments(children[1:], leaf, depths, used, above):
                 yield (tree, *rest), all_used
 
     def _leaf(self, class_id: int, inputs: list[int]) -> tuple[Tree, list[int]]:
         if class_id in self.constants:
             return ("const", self.constants[class_id]), inputs
+        known = {inputs[0], *self.constants}
+        for node in self.graph.nodes[class_id]:
+            # Where an element is NaN, or compares with a number, decides what it contributes: the repair has to know.
+            if node.op == "binary" and str(node.attrs[0]).startswith("cmp.") and set(node.children) <= known:
+                return (node.op, node.attrs, *(self._leaf(c, inputs)[0] for c in node.children)), inputs
         if class_id in inputs:
             return ("input", inputs.index(class_id)), inputs
         return ("input", len(inputs)), [*inputs, class_id]
@@ -188,44 +242,52 @@ class _Fuser:
                 return None
         if shape[reduced] != 1:
             return None
+        extent = self.graph.types[source].shape[reduced] if kind == "reduce" else 0
+        element = self.graph.types[contribution].element
         for tree, inputs in itertools.islice(self.forms(contribution, leaf, depths, [source]), _MAX_FORMS):
             if any(self._depends_on_loop(c, axis) for c in inputs):
                 continue
-            uses_source = ("input", 0) in _leaves(tree)
-            repair = synthesize(tree, consumer, reducer, 0 if uses_source else -1)
+            own = 0 if ("input", 0) in leaves_of(tree) else -1
+            repair = synthesize(tree, consumer, reducer, own, extent, element)
             if isinstance(repair, Refusal):
-                self.report.refused[repair.reason] = self.report.refused.get(repair.reason, 0) + 1
+                self._refuse(repair.reason)
                 continue
             other = -1
             if kind == "tilematmul":
                 other = len(inputs)
                 inputs = [*inputs, node.children[1 - operand]]
-            at_identity = value_at_identity(tree, reducer, 0)
-            return _Found(
-                owner,
-                Consumer(kind, consumer, reduced, operand, other, tree, repair.tree, repair.mode, at_identity),
-                inputs,
-                repair.certificate,
-            )
+            at_identity = value_at_identity(tree, reducer, 0) if repair.guarded else IDENTITY[consumer]
+            found = _Found(owner, kind, consumer, reduced, operand, other, tree, repair, at_identity, tuple(inputs))
+            total = extent if repair.family == "moments" and reducer == "sum" else 0
+            wrong = counterexample(self._reducer(reducer, reduced, (found,)), (tree,), len(inputs), total)
+            if wrong is None:
+                return found
+            self._refuse(f"{repair.family}: {wrong}")
         return None
+
+    def _refuse(self, reason: str) -> None:
+        self.report.refused[reason] = self.report.refused.get(reason, 0) + 1
+
+    def _reducer(self, producer: str, dim: int, group: tuple[_Found, ...], inputs: list[int] | None = None) -> Reducer:
+        """The reducer of a producer and consumers; ``inputs`` receives the classes of the loop's inputs."""
+        inputs = [] if inputs is None else inputs
+        consumers: list[Consumer] = []
+        names: dict[object, int] = {}
+        if any(found.repair.needs_count for found in group):
+            consumers.append(Consumer("reduce", "sum", dim, 0, -1, ("const", 1.0), HELD, "map", 0.0, (), True))
+            names[COUNT[1]] = 1
+        for found in group:
+            moved = [self._place(inputs, c) for c in found.inputs]
+            consumers += found.consumers(names, len(consumers), moved)
+        certificate = "; ".join(f.repair.certificate for f in group)
+        return Reducer("", producer, dim, tuple(consumers), certificate)
 
     def add(self, producer: int, reducer: str, axis: int, dim: int, source: int, group: tuple[_Found, ...]) -> None:
         """Add the rolling reduction of a producer and a group of its consumers."""
         inputs = [source]
-        consumers: list[Consumer] = []
-        for found in group:
-            moved = [0, *(self._place(inputs, c) for c in found.inputs[1:])]
-            c = found.consumer
-            tree = _renumber(c.contribution, moved)
-            other = moved[c.other] if c.other >= 0 else -1
-            consumers.append(
-                Consumer(c.kind, c.reducer, c.dim, c.operand, other, tree, c.repair, c.mode, c.at_identity)
-            )
-        reducer_value = Reducer("", reducer, dim, tuple(consumers), "; ".join(f.certificate for f in group))
-        name = next(
-            (n for n, r in self.graph.reducers.items() if _same(r, reducer_value)), f"rolling{len(self.graph.reducers)}"
-        )
-        self.graph.reducers.setdefault(name, Reducer(name, reducer, dim, tuple(consumers), reducer_value.certificate))
+        made = self._reducer(reducer, dim, group, inputs)
+        name = next((n for n, r in self.graph.reducers.items() if _same(r, made)), f"rolling{len(self.graph.reducers)}")
+        self.graph.reducers.setdefault(name, replace(made, name=name))
         node = ENode("rolling", (name, axis), tuple(inputs))
         owners = [producer, *(f.class_id for f in group)]
         tuple_class = len(self.graph.nodes)
@@ -243,23 +305,6 @@ class _Fuser:
         if class_id not in inputs:
             inputs.append(class_id)
         return inputs.index(class_id)
-
-
-def _leaves(tree: Tree) -> set[Tree]:
-    if tree[0] in ("input", "state", "const"):
-        return {tree}
-    found: set[Tree] = set()
-    for argument in tree[2:]:
-        found |= _leaves(argument)
-    return found
-
-
-def _renumber(tree: Tree, moved: list[int]) -> Tree:
-    if tree[0] == "input":
-        return ("input", moved[int(tree[1])])
-    if tree[0] in ("state", "const"):
-        return tree
-    return (tree[0], tree[1], *(_renumber(arg, moved) for arg in tree[2:]))
 
 
 def _same(a: Reducer, b: Reducer) -> bool:
@@ -284,7 +329,7 @@ def fuse_dependent_reductions(graph: EGraph) -> RepairReport:
     for producer, reducer, axis, dim, source in list(fuser.producers()):
         found = sorted(
             fuser.consumers(producer, reducer, axis, source),
-            key=lambda f: (f.consumer.kind, repr(f.consumer.contribution), f.class_id),
+            key=lambda f: (f.kind, repr(f.tree), f.class_id),
         )
         for group in _groups(found):
             fuser.add(producer, reducer, axis, dim, source, group)

@@ -137,13 +137,16 @@ def _(interpreter: Interpreter, op: tile.ReduceOp, operands: list[Value]) -> Val
 
 
 def identity_states(interpreter: Interpreter, reducer: tile.ReducerOp) -> list[Value]:
-    """The states before the first input: each one's identity in the shape of its type."""
+    """The states before the first input: each one's identity in the shape of its type; infinities of integers are their
+    extreme values."""
     states: list[Value] = []
     for type_, identity in zip(reducer.state_types, reducer.identity, strict=True):
         dtype = dtype_of(element_type_of(type_))
 
         def make(at: dict[str, int], type_: Attribute = type_, value: float = identity, dtype: DType = dtype) -> Array:
-            return np.full(interpreter.local_shape(type_, at), value).astype(dtype)
+            if dtype.kind == "i" and np.isinf(value):
+                value = np.iinfo(dtype).max if value > 0 else np.iinfo(dtype).min
+            return np.full(interpreter.local_shape(type_, at), value, dtype)
 
         states.append(replicated(interpreter, type_, make))
     return states

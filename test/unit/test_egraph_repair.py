@@ -13,11 +13,13 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 
 from equiforge.dialects import forge
+from equiforge.egraph.contributions import Tree, evaluate
 from equiforge.egraph.encode import encode
 from equiforge.egraph.engine import SaturationOptions
+from equiforge.egraph.families import synthesize, value_at_identity
 from equiforge.egraph.graph import Reducer
 from equiforge.egraph.repair import RepairReport
-from equiforge.egraph.symbolic import Refusal, Repair, Tree, evaluate, synthesize, value_at_identity
+from equiforge.egraph.repair_forms import Refusal, Repair
 from equiforge.egraph.worker import run_in_process
 from equiforge.verify.programs import program
 from equiforge.verify.rule_fuzz import check_program
@@ -71,7 +73,7 @@ REFUSED: dict[str, tuple[Tree, str, str, int, str]] = {
     "a factor of unknown sign": (binary("mul", X, S), "max", "sum", 0, "is not known positive"),
     "no state": (unary("exp", X), "sum", "max", 0, "does not use the producer"),
     "an operator without a symbolic form": (unary("erf", SHIFTED), "sum", "max", 0, "without a symbolic form"),
-    "a select": (("select", (), W, EXP, X), "sum", "max", 0, "without a symbolic form"),
+    "a select with a branch that does not follow": (("select", (), W, EXP, X), "sum", "max", 0, "in a branch of a select: the contribution does not use"),
     "not the producer's own input": (unary("exp", binary("sub", W, S)), "sum", "max", -1, "does not read the producer's own input"),
     "a maximum of exponentials": (EXP, "max", "max", 0, "does not contribute the consumer's identity"),
     "exp the other way round": (unary("exp", binary("sub", S, X)), "sum", "max", 0, "does not contribute the consumer's identity"),
