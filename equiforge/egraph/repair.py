@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from equiforge.egraph.contributions import IDENTITY, Tree, leaves_of, replaced
 from equiforge.egraph.families import synthesize, value_at_identity
 from equiforge.egraph.graph import REPLICATE, ClassType, Consumer, EGraph, ENode, Reducer
-from equiforge.egraph.repair_forms import COUNT, HELD, Refusal, Repair, renamed
+from equiforge.egraph.repair_forms import COUNT, HELD, OLD_COUNT, Hidden, Refusal, renamed
 from equiforge.egraph.simulate import counterexample
 
 _POINTWISE = ("unary", "binary", "select", "cast")
@@ -25,50 +25,42 @@ _REDUCERS = ("max", "min", "sum")
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A consumer of a producer, with a repair. Trees number the loop's inputs as ``inputs`` lists their classes."""
+class Found:
+    """A consumer of a producer, with a repair; ``class_id`` is what its loop yields.
+
+    The trees of ``consumer`` number the loop's inputs as ``inputs`` lists their classes, and read the states in
+    ``hidden``, and the count of elements, by name.
+    """
 
     class_id: int
-    kind: str
-    reducer: str
-    dim: int
-    operand: int
-    other: int
-    tree: Tree
-    repair: Repair
-    at_identity: float
-    inputs: tuple[int, ...]
+    consumer: Consumer
+    inputs: list[int]
+    certificate: str
+    hidden: tuple[Hidden, ...] = ()
+
+    @property
+    def needs_count(self) -> bool:
+        trees = [self.consumer.contribution, self.consumer.repair]
+        trees += [tree for h in self.hidden for tree in (h.contribution, h.repair)]
+        return any(leaf in (COUNT, OLD_COUNT) for tree in trees for leaf in leaves_of(tree))
 
     def consumers(self, names: dict[object, int], after: int, moved: list[int]) -> list[Consumer]:
         """The hidden states that the repair needs and the consumer itself, as the states after number ``after``;
         ``names`` are the states that trees read by name, ``moved`` the numbers of the inputs in the loop."""
         names = dict(names)
-        repair = self.repair
         made: list[Consumer] = []
-        other = moved[self.other] if self.other >= 0 else -1
 
         def final(tree: Tree) -> Tree:
             return renamed(replaced(tree, lambda p: ("input", moved[int(p[1])]) if p[0] == "input" else p), names)
 
-        for hidden in repair.hidden:
+        own = self.consumer
+        for hidden in self.hidden:
             trees = final(hidden.contribution), final(hidden.repair)
-            made.append(Consumer("reduce", "sum", self.dim, 0, -1, *trees, "map", 0.0, repair.guarded, True))
+            made.append(Consumer("reduce", "sum", own.dim, 0, -1, *trees, "map", 0.0, own.guarded, True))
             names[hidden.name] = after + len(made)
-        trees = final(repair.contribution or self.tree), final(repair.tree)
-        made.append(
-            Consumer(
-                self.kind,
-                self.reducer,
-                self.dim,
-                self.operand,
-                other,
-                *trees,
-                repair.mode,
-                self.at_identity,
-                repair.guarded,
-            )
-        )
-        return made
+        other = moved[own.other] if own.other >= 0 else -1
+        contribution, repair = final(own.contribution), final(own.repair)
+        return [*made, replace(own, contribution=contribution, repair=repair, other=other)]
 
 
 @dataclass
@@ -79,7 +71,10 @@ class RepairReport:
     refused: dict[str, int] = field(default_factory=lambda: {})
 
 
-class _Fuser:
+class Fuser:
+    """Producers, their consumers with a repair, and what is added for them. ``replicated[class, axis]`` is the class
+    that every coordinate of an axis sees of a class, ``parents`` are the users of each."""
+
     def __init__(self, graph: EGraph):
         self.graph = graph
         self.report = RepairReport()
@@ -186,7 +181,7 @@ class _Fuser:
             return ("input", inputs.index(class_id)), inputs
         return ("input", len(inputs)), [*inputs, class_id]
 
-    def _depends_on_loop(self, class_id: int, axis: int) -> bool:
+    def depends_on_loop(self, class_id: int, axis: int) -> bool:
         """True if the class replicates what another loop over the axis yields: that loop would have to run before."""
         return any(
             node.op == "view"
@@ -195,7 +190,7 @@ class _Fuser:
             for node in self.graph.nodes[class_id]
         )
 
-    def consumers(self, producer: int, reducer: str, axis: int, source: int) -> Iterator[_Found]:
+    def consumers(self, producer: int, reducer: str, axis: int, source: int) -> Iterator[Found]:
         leaf = self.replicated[producer, axis]
         depths = self.depths(leaf)
         axes = {a for a, _ in self.graph.types[producer].state}
@@ -227,7 +222,7 @@ class _Fuser:
         consumer: str,
         owner: int,
         depths: dict[int, int],
-    ) -> _Found | None:
+    ) -> Found | None:
         leaf = self.replicated[producer, axis]
         shape = self.graph.types[producer].shape
         rank = len(shape)
@@ -245,7 +240,7 @@ class _Fuser:
         extent = self.graph.types[source].shape[reduced] if kind == "reduce" else 0
         element = self.graph.types[contribution].element
         for tree, inputs in itertools.islice(self.forms(contribution, leaf, depths, [source]), _MAX_FORMS):
-            if any(self._depends_on_loop(c, axis) for c in inputs):
+            if any(self.depends_on_loop(c, axis) for c in inputs):
                 continue
             own = 0 if ("input", 0) in leaves_of(tree) else -1
             repair = synthesize(tree, consumer, reducer, own, extent, element)
@@ -257,7 +252,19 @@ class _Fuser:
                 other = len(inputs)
                 inputs = [*inputs, node.children[1 - operand]]
             at_identity = value_at_identity(tree, reducer, 0) if repair.guarded else IDENTITY[consumer]
-            found = _Found(owner, kind, consumer, reduced, operand, other, tree, repair, at_identity, tuple(inputs))
+            made = Consumer(
+                kind,
+                consumer,
+                reduced,
+                operand,
+                other,
+                repair.contribution or tree,
+                repair.tree,
+                repair.mode,
+                at_identity,
+                repair.guarded,
+            )
+            found = Found(owner, made, inputs, repair.certificate, repair.hidden)
             total = extent if repair.family == "moments" and reducer == "sum" else 0
             wrong = counterexample(self._reducer(reducer, reduced, (found,)), (tree,), len(inputs), total)
             if wrong is None:
@@ -268,21 +275,21 @@ class _Fuser:
     def _refuse(self, reason: str) -> None:
         self.report.refused[reason] = self.report.refused.get(reason, 0) + 1
 
-    def _reducer(self, producer: str, dim: int, group: tuple[_Found, ...], inputs: list[int] | None = None) -> Reducer:
+    def _reducer(self, producer: str, dim: int, group: tuple[Found, ...], inputs: list[int] | None = None) -> Reducer:
         """The reducer of a producer and consumers; ``inputs`` receives the classes of the loop's inputs."""
         inputs = [] if inputs is None else inputs
         consumers: list[Consumer] = []
         names: dict[object, int] = {}
-        if any(found.repair.needs_count for found in group):
+        if any(found.needs_count for found in group):
             consumers.append(Consumer("reduce", "sum", dim, 0, -1, ("const", 1.0), HELD, "map", 0.0, (), True))
             names[COUNT[1]] = 1
         for found in group:
             moved = [self._place(inputs, c) for c in found.inputs]
             consumers += found.consumers(names, len(consumers), moved)
-        certificate = "; ".join(f.repair.certificate for f in group)
+        certificate = "; ".join(f.certificate for f in group)
         return Reducer("", producer, dim, tuple(consumers), certificate)
 
-    def add(self, producer: int, reducer: str, axis: int, dim: int, source: int, group: tuple[_Found, ...]) -> None:
+    def add(self, producer: int, reducer: str, axis: int, dim: int, source: int, group: tuple[Found, ...]) -> None:
         """Add the rolling reduction of a producer and a group of its consumers."""
         inputs = [source]
         made = self._reducer(reducer, dim, group, inputs)
@@ -312,7 +319,7 @@ def _same(a: Reducer, b: Reducer) -> bool:
     return repr((a.producer, a.dim, a.consumers)) == repr((b.producer, b.dim, b.consumers))
 
 
-def _groups(found: list[_Found]) -> Iterator[tuple[_Found, ...]]:
+def _groups(found: list[Found]) -> Iterator[tuple[Found, ...]]:
     """Subsets of consumers that get a rolling reduction of their own: all for up to three, else each one and all
     together."""
     if len(found) <= 3:
@@ -325,11 +332,11 @@ def _groups(found: list[_Found]) -> Iterator[tuple[_Found, ...]]:
 
 def fuse_dependent_reductions(graph: EGraph) -> RepairReport:
     """Add every rolling reduction that repair synthesis finds; ``graph`` is changed in place."""
-    fuser = _Fuser(graph)
+    fuser = Fuser(graph)
     for producer, reducer, axis, dim, source in list(fuser.producers()):
         found = sorted(
             fuser.consumers(producer, reducer, axis, source),
-            key=lambda f: (f.kind, repr(f.tree), f.class_id),
+            key=lambda f: (f.consumer.kind, repr(f.consumer.contribution), f.class_id),
         )
         for group in _groups(found):
             fuser.add(producer, reducer, axis, dim, source, group)

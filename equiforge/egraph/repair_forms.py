@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from equiforge.egraph.contributions import Tree, leaves_of, replaced
+from equiforge.egraph.contributions import Tree, replaced
 from equiforge.egraph.symbolic import Symbols, sympy_module, to_sympy
 
 COUNT: Tree = ("state", "count")
@@ -48,13 +48,6 @@ class Repair:
     contribution: Tree | None = None
     guarded: tuple[int, ...] = (0,)
     hidden: tuple[Hidden, ...] = ()
-
-    @property
-    def needs_count(self) -> bool:
-        trees = [self.tree, *(t for h in self.hidden for t in (h.contribution, h.repair))]
-        if self.contribution is not None:
-            trees.append(self.contribution)
-        return any(leaf in (COUNT, OLD_COUNT) for tree in trees for leaf in leaves_of(tree))
 
 
 @dataclass(frozen=True)

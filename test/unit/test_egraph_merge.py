@@ -134,7 +134,7 @@ def in_parts(order: Callable[[list[int]], list[list[int]]]) -> Callable[..., Any
     """A rolling reduction whose positions are reduced in parts and merged."""
 
     def rolling(interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Any], axis: str) -> Any:
-        parts = order(list(interpreter.positions(axis)))
+        parts = order(list(interpreter.positions(axis, {})))
         return tile_semantics.rolling_in_parts(interpreter, reducer, inputs, axis, parts)
 
     return rolling
@@ -143,7 +143,7 @@ def in_parts(order: Callable[[list[int]], list[list[int]]]) -> Callable[..., Any
 def nested(interpreter: Interpreter, reducer: tile.ReducerOp, inputs: list[Any], axis: str) -> Any:
     """(a · (b · c)), where :func:`rolling_in_parts` makes ((a · b) · c)."""
     total = tile_semantics.identity_states(interpreter, reducer)
-    for position in reversed(interpreter.positions(axis)):
+    for position in reversed(interpreter.positions(axis, {})):
         states = tile_semantics.identity_states(interpreter, reducer)
         states = tile_semantics.step(interpreter, reducer, states, inputs, axis, position)
         total = tile_semantics.merge(interpreter, reducer, states, total)
