@@ -19,6 +19,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.kernel_builder import KernelBuilder, is_parallel
 from equiforge.codegen.layout import Layout
+from equiforge.codegen.shared import with_shared_ops
 from equiforge.codegen.sources import Memory, Sources, is_argument
 from equiforge.dialects import forge, kernel, tile
 from equiforge.dialects.tile_types import element_type_of, shape_of
@@ -45,6 +46,7 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
 
     Raises CodegenError with the reason where the program can't be written as kernels.
     """
+    module = with_shared_ops(module)
     function = _main(module)
     arguments = list(function.body.block.args)
     for number, argument in enumerate(arguments):

@@ -95,7 +95,8 @@ class Decoding:
     and a second kernel merges them.
 
     The scores have a bias, or, with ``window``, row i sees the last ``window`` of the keys up to ``keys - rows + i``.
-    With ``tiled`` the rows are cut by @q0, else they are one tile.
+    With ``tiled`` the rows are cut by @q0, else they are one tile. ``copies``: how many of the three kernels have the
+    reduction written out for themselves, with a reducer of their own; the others share the last one's.
     """
 
     heads: int
@@ -106,6 +107,7 @@ class Decoding:
     element: Attribute = f32
     window: int | None = None
     tiled: bool = False
+    copies: int = 1
 
     def tiles(self, x: Value, row: int | None, key: int | None = -1, head: int | None = 0) -> Value:
         """What each coordinate sees of an array; -1: the value does not depend on the keys at all."""
@@ -120,7 +122,7 @@ class Decoding:
         """A view type: dimensions 0 and 1 are heads and rows; further axes by keyword."""
         return view(shape, h0=0, **{"q0": 1} if self.tiled else {}, **states)
 
-    def reducer(self) -> tile.ReducerOp:
+    def reducer(self, name: str) -> tile.ReducerOp:
         """Running maximum, normalizer and weighted sum over tiles of @k1; it does not mention @k0."""
         heads, rows = self.heads, self.rows
         columns = [self.view(heads, rows, 1), self.view(heads, rows, 1), self.view(heads, rows, self.dim)]
@@ -144,7 +146,7 @@ class Decoding:
             self.view(heads, rows, self.keys, k1=2),
             tile.with_element_type(view((heads, self.keys, self.dim), **values), self.element),
         ]
-        return tile.ReducerOp("online", [-INF, 0.0, 0.0], region([*columns, *inputs], body))
+        return tile.ReducerOp(name, [-INF, 0.0, 0.0], region([*columns, *inputs], body))
 
     def masked(self, s: Value, bias: SSAValue | None) -> Value:
         if bias is not None:
@@ -183,14 +185,19 @@ class Decoding:
         for argument, name in ((q, "q"), (k, "k"), (v, "v"), (bias, "bias")):
             if argument is not None:
                 argument.name_hint = name
-        keys = self.tiles(forge.TransposeOp(k, [0, 2, 1]), None, 2)
-        s = named(self.masked(tile.MatmulOp(self.tiles(q, 1, None), keys), bias), "s")
         raw = [tile.PartitionAttr("h0", 0), tile.PartialAttr("k0")]
         raw += [tile.PartitionAttr("q0", 1)] if self.tiled else []
         types = [tile.make_type((self.heads, self.rows, n), f32, raw) for n in (1, 1, self.dim)]
-        state = tile.ReduceOp.rolling("online", [value(s), value(self.tiles(v, None, 1))], "k1", types)
-        collected = [tile.CollectOp(forge.GetOp(state, number), "k0", self.count) for number in range(3)]
-        fields = [self.stored(x, name, f32, 1) for x, name in zip(collected, ("m", "l", "o"), strict=True)]
+        fields: list[Value] = []
+        states: list[Value] = []
+        for number, name in enumerate(("m", "l", "o")):
+            if number < self.copies:
+                keys = self.tiles(forge.TransposeOp(k, [0, 2, 1]), None, 2)
+                s = named(self.masked(tile.MatmulOp(self.tiles(q, 1, None), keys), bias), "s")
+                inputs = [value(s), value(self.tiles(v, None, 1))]
+                states.append(tile.ReduceOp.rolling(f"online{number}", inputs, "k1", types))
+            collected = tile.CollectOp(forge.GetOp(states[-1], number), "k0", self.count)
+            fields.append(self.stored(collected, name, f32, 1))
         return self.stored(self.merged(fields), "attention", self.element)
 
     def module(self) -> ModuleOp:
@@ -198,7 +205,8 @@ class Decoding:
         types = [tensor(*shape, element=self.element) for shape in shapes]
         types += [tensor(1, self.rows, self.keys)] if self.window is None else []
         names = {"h0": self.heads, **({"q0": self.rows} if self.tiled else {})}
-        return program(types, self.body, [*axes(self.keys, **names), self.reducer()])
+        reducers = [self.reducer(f"online{number}") for number in range(self.copies)]
+        return program(types, self.body, [*axes(self.keys, **names), *reducers])
 
 
 def named(op: OpT, name: str) -> OpT:
@@ -418,6 +426,12 @@ def test_a_window_bounds_the_loop_of_each_slice(rows: int, window: int) -> None:
     live = sum(len(range(live.min() // 8, live.max() // 8 + 1)) for live in tiles)
     assert trips.total == 2 * live
     assert max((max(r, default=0) - min(r, default=0) for r in trips.ranges), default=0) < 64
+
+
+def test_kernels_that_spell_the_same_loop_out_are_one_with_one_loop() -> None:
+    one, three = (emitted(Decoding(2, 4, 150, 16, 3, f16, 40, copies=n).module(), "h100") for n in (1, 3))
+    assert one == three
+    assert one.count("    for ") == 1
 
 
 def test_tiles_that_do_not_nest_are_refused() -> None:
