@@ -17,6 +17,17 @@ chosen later. Pointwise ops are those of ``forge``, on views. A value that is wr
       func.return %r : tensor<64x1xf32>
     }
 
+A dimension can be cut in two levels: ``tile.axis @k1 extent 128 within @k0`` cuts each slice of ``@k0`` again. What a
+loop over ``@k1`` leaves of each slice is partial over ``@k0``, or a raw state where a reducer of its own did it, and is
+stored by ``tile.collect`` for another kernel to merge: flash-decoding, or a split product with a loop in each part.
+
+    %v = tile.partition %k along 1 by @k1 : (…) -> !tile.view<64x128xf32, [#tile.partition<@k0, 1>,
+        #tile.partition<@k1, 1>]>
+    %p = tile.reduce sum over axis(1) %v : (…) -> !tile.view<64x1xf32, [#tile.partial<@k0, sum>,
+        #tile.partial<@k1, sum>]>
+    %s = tile.reduce sum over parallel(@k1) %p : (…) -> !tile.view<64x1xf32, [#tile.partial<@k0, sum>]>
+    %w = tile.collect %s by @k0 into 4 : (…) -> tensor<4x64x1xf32>
+
 The verifiers are the type system. This file gathers the dialect: types stand in ``tile_types``, the rules in
 ``inference``, axes and views in ``tile_axes``, reductions in ``tile_reducer``.
 """

@@ -272,6 +272,18 @@ def test_reduced_extents_keep_both_levels(k: int, count: int) -> None:
     assert report.ok, str(report)
 
 
+def test_flash_decoding_is_attention_at_reduced_extents() -> None:
+    def body(q: Value, k: Value, v: Value, bias: Value) -> Value:
+        s = forge.AddOp(forge.MatmulOp(q, forge.TransposeOp(k, [0, 2, 1])), bias)
+        e = forge.ExpOp(forge.SubOp(s, forge.ReduceOp("max", s, 2)))
+        return forge.MatmulOp(forge.DivOp(e, forge.ReduceOp("sum", e, 2)), v)
+
+    shapes = [(8, 4, 64), (8, 16384, 64), (8, 16384, 64), (1, 4, 16384)]
+    plain = program([tensor(*shape) for shape in shapes], body)
+    report = check_equivalent(plain, Decoding(8, 4, 16384, 64, 32).module())
+    assert report.ok, str(report)
+
+
 def test_axes_in_use_on_one_level_only_shrink_together() -> None:
     plain = program([tensor(4, 4096)], lambda x: forge.ReduceOp("sum", x, 1))
 
@@ -432,6 +444,39 @@ def test_kernels_that_spell_the_same_loop_out_are_one_with_one_loop() -> None:
     one, three = (emitted(Decoding(2, 4, 150, 16, 3, f16, 40, copies=n).module(), "h100") for n in (1, 3))
     assert one == three
     assert one.count("    for ") == 1
+
+
+def test_a_sum_and_a_rolling_reduction_of_one_slice_share_a_loop() -> None:
+    """Σ x² by slices beside Σ x by a reducer; the reducer has a final region, which raw states do without."""
+
+    def step(s: SSAValue, x: SSAValue) -> Sequence[Value]:
+        return [tile.AccumulateOp("sum", s, tile.ReduceOp.over_axis("sum", x, 1), "k1")]
+
+    final = region([tensor(4, 1)], lambda s: [forge.NegOp(s)])
+    reducer = tile.ReducerOp("add", [0.0], region([tensor(4, 1), view((4, 90), k1=1)], step), final=final)
+
+    def body(x: SSAValue) -> Sequence[Value]:
+        tiles = value(cut(x, 1, "k0", "k1"))
+        raw = tile.make_type((4, 1), f32, [tile.PartialAttr("k0")])
+        sums = forge.GetOp(tile.ReduceOp.rolling("add", [tiles], "k1", [raw]), 0)
+        squares = tile.ReduceOp.over_axis("sum", forge.MulOp(tiles, tiles), 1)
+        squares = tile.ReduceOp.over_parallel("sum", squares, "k1")
+        whole = cut(x, 1, "k1")
+        negated = forge.GetOp(tile.ReduceOp.rolling("add", [value(whole)], "k1", [tensor(4, 1)]), 0)
+        parts: list[Value] = [tile.StoreOp(tile.CollectOp(part, "k0", 3)) for part in (sums, squares)]
+        return [*parts, tile.StoreOp(negated)]
+
+    module = program([tensor(4, 90)], body, [*axes(90), reducer])
+    source = emitted(module, tiles={"k1": 8})
+    # The inner axis alone goes over the whole dimension, in a kernel of its own.
+    assert source.count("@triton.jit") == source.count("    for ") == 2
+    x = draw(4, 90, dtype=torch.float32)
+    found = run_interpreted(source, [x])
+    for array, expected in zip(found, evaluate(module, [x.numpy()]), strict=True):
+        close(array, expected, 1e-5)
+    slices = [x[:, i : i + 32].double() for i in (0, 32, 64)]
+    close(found[1], torch.stack([part.square().sum(1, keepdim=True) for part in slices]).numpy(), 1e-5)
+    close(found[2], -x.double().sum(1, keepdim=True).numpy(), 1e-5)
 
 
 def test_tiles_that_do_not_nest_are_refused() -> None:
