@@ -29,11 +29,13 @@ class JointGraph:
 
     ``graph_module`` takes ``(primals, tangents)`` and returns the forward's results and then a gradient (or None) for
     each primal; its placeholders are called ``primals_…`` and ``tangents_…``, as torch's partitioners expect.
+    ``parameters``: numbers of the primals that belong to the module.
     """
 
     graph_module: torch.fx.GraphModule
     primals: list[torch.Tensor]
     names: list[str]
+    parameters: list[int]
     num_forward_outputs: int
 
     def placeholders(self) -> list[torch.fx.Node]:
@@ -60,7 +62,7 @@ class JointGraph:
 class Joint:
     """A joint graph and its forge function.
 
-    Arguments of the function are those of the graph that it reads. ``gradients``: the name of the argument that each
+    Arguments of the function are the placeholders of the graph. ``gradients``: the name of the argument that each
     result after the forward's is the gradient of. ``opaque``: operators that have no lowering, with source lines.
     """
 
@@ -73,11 +75,14 @@ class Joint:
     def module(self) -> ModuleOp:
         return self.imported.module
 
+    @property
+    def tangents(self) -> range:
+        """Numbers of the arguments that are tangents."""
+        return range(len(self.graph.primals), len(self.imported.arg_names))
+
     def arguments(self, tangents: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Tensors in the order of the function's arguments, for the primals at hand."""
-        nodes = [node.name for node in self.graph.placeholders()]
-        given = dict(zip(nodes, [*self.graph.primals, *tangents], strict=True))
-        return [given[record.node].detach() for record in self.imported.arg_records]
+        return [*(primal.detach() for primal in self.graph.primals), *tangents]
 
 
 @contextlib.contextmanager
@@ -104,6 +109,8 @@ def trace_joint(torch_module: Any, example_inputs: Any, kwargs: dict[str, Any] |
     exported = export_module(torch_module, args, kwargs)
     leaves = [leaf for leaf in pytree.tree_leaves((args, kwargs or {})) if isinstance(leaf, torch.Tensor)]
     primals, names = _primals(exported, leaves)
+    tensors = [record for record in exported.inputs if record.kind != "constant"]
+    parameters = [number for number, record in enumerate(tensors) if record.kind != "user"]
     if not any(tensor.requires_grad for tensor in primals):
         raise ProgramError(
             f"no parameter and no input of {type(torch_module).__name__} requires a gradient",
@@ -130,7 +137,7 @@ def trace_joint(torch_module: Any, example_inputs: Any, kwargs: dict[str, Any] |
         raise
     except Exception as error:
         raise translated_error(torch_module, error) from error
-    return JointGraph(cast("torch.fx.GraphModule", traced), primals, names, count)
+    return JointGraph(cast("torch.fx.GraphModule", traced), primals, names, parameters, count)
 
 
 def _primals(exported: Exported, leaves: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], list[str]]:

@@ -1,0 +1,1 @@
+"""What to keep and what to compute again."""
