@@ -16,11 +16,16 @@ from collections.abc import Iterable
 
 from xdsl.ir import Block, Operation, Region
 
-from equiforge.cse.effects import EffectTable, erase
+from equiforge.cse.effects import EffectTable, collector_paused, erase
 
 
 def eliminate_dead(root: Operation) -> Counter[str]:
     """Erase the dead ops in what ``root`` holds; returns how many of each name. Linear, and without recursion."""
+    with collector_paused():
+        return _erase_dead(root)
+
+
+def _erase_dead(root: Operation) -> Counter[str]:
     live = _live(root)
     dead: list[Operation] = []
     blocks: list[Block] = []

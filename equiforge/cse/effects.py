@@ -6,6 +6,8 @@ regions are kept, and made without recursion: regions nest hundreds deep.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from collections.abc import Generator, Iterator
 from enum import IntEnum
 from typing import Any
@@ -34,6 +36,19 @@ def run_flat(task: Task) -> None:
             stack.pop()
         else:
             stack.append(inner)
+
+
+@contextlib.contextmanager
+def collector_paused() -> Generator[None]:
+    """No garbage collection meanwhile: it would look through the whole program again and again, and the passes make no
+    garbage in cycles before they erase ops at the end."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def walk(root: Operation) -> Iterator[Operation]:
@@ -83,7 +98,7 @@ class EffectTable:
     def __init__(self) -> None:
         self._by_class: dict[type[Operation], Effects | None] = {}
         self._nested: dict[Operation, Effects] = {}
-        self._kept: dict[type[Operation], bool] = {}
+        self._anchored: dict[type[Operation], bool] = {}
 
     def of(self, op: Operation) -> Effects:
         """The effects of the op with those of its regions where the op says that they count."""
@@ -104,13 +119,17 @@ class EffectTable:
         """May the op change what a later op reads?"""
         return self.of(op) is Effects.WRITES
 
+    def anchored(self, op: Operation) -> bool:
+        """Is the op needed where it is for what it is, a terminator or a symbol?"""
+        kind = type(op)
+        anchored = self._anchored.get(kind)
+        if anchored is None:
+            anchored = self._anchored[kind] = kind.has_trait(IsTerminator) or kind.has_trait(SymbolOpInterface)
+        return anchored
+
     def removable(self, op: Operation) -> bool:
         """Does nobody miss the op if nobody uses its results?"""
-        kind = type(op)
-        kept = self._kept.get(kind)
-        if kept is None:
-            kept = self._kept[kind] = kind.has_trait(IsTerminator) or kind.has_trait(SymbolOpInterface)
-        return not kept and self.of(op) is not Effects.WRITES
+        return self.of(op) is not Effects.WRITES and not self.anchored(op)
 
     def _summarize(self, op: Operation) -> Task:
         strongest = Effects.NONE

@@ -22,9 +22,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
 
-from equiforge.cse.effects import Effects, EffectTable, Task, erase, is_isolated, run_flat
+from equiforge.cse.effects import Effects, EffectTable, Task, collector_paused, erase, is_isolated, run_flat
 from equiforge.cse.locations import Locations
 from equiforge.cse.numbering import Key, Numbering
 from equiforge.cse.order import dominator_tree, ordered_ops
@@ -95,8 +94,9 @@ class _Eliminator:
         """Inside an op that does not write."""
 
     def run(self, root: Operation) -> CseReport:
-        run_flat(self._inside(root))
-        self._finish()
+        with collector_paused():
+            run_flat(self._inside(root))
+            self._finish()
         return self.report
 
     # The walk
@@ -160,7 +160,7 @@ class _Eliminator:
         if effects is Effects.WRITES:
             self.epoch += not self.quiet
             return
-        if effects is Effects.ALLOCATES or not op.results or op.has_trait(IsTerminator):
+        if effects is Effects.ALLOCATES or not op.results or self.effects.anchored(op):
             return
         key = self.numbering.key(op)
         if effects is Effects.READS:
