@@ -82,6 +82,7 @@ class Result:
     limit_us: float | None = None
     output: Path | None = None
     seconds: dict[str, float] = field(default_factory=lambda: {})
+    cse_stats: dict[str, Any] = field(default_factory=lambda: {})
     egraph_stats: dict[str, Any] = field(default_factory=lambda: {})
     extraction_stats: dict[str, Any] = field(default_factory=lambda: {})
     ir: str | None = None
@@ -98,6 +99,7 @@ class Result:
             "program": self.program,
             "target": self.target,
             "device": "offline",
+            "cse": self.cse_stats,
             "egraph": self.egraph_stats,
             "extraction": self.extraction_stats,
             "candidates": [{k: v for k, v in asdict(row).items() if k not in hidden} for row in self.candidates],
@@ -147,7 +149,7 @@ class _Run:
         with self.stage("egraph"):
             from equiforge.egraph.encode import encode
 
-            graph = encode(self.program.module, self.options.whole_extent)
+            graph = encode(self._without_copies(), self.options.whole_extent)
         if self.stops("egraph", lambda: str(to_module(graph))):
             return self.result
         with self.stage("saturate"):
@@ -158,6 +160,17 @@ class _Run:
             found = self._extract(graph)
         self._lower(graph, found)
         return self.result
+
+    def _without_copies(self) -> ModuleOp:
+        """The program with equal ops merged and dead ones gone; the program itself stays, for the comparison."""
+        from equiforge.cse.dead import eliminate_dead
+        from equiforge.cse.eliminate import eliminate
+
+        module = self.program.module.clone()
+        report = eliminate(module)
+        dead = eliminate_dead(module)
+        self.result.cse_stats = {"ops": report.ops, "merged": dict(report.merged), "dead": dict(dead)}
+        return module
 
     def _saturate(self, graph: EGraph) -> EGraph:
         from equiforge.egraph.saturate import SaturationOptions, saturate

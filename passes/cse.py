@@ -31,18 +31,24 @@ class CsePass(ModulePass):
 
     name = "cse"
 
+    across_functions: bool = False
+    """Then outline equal subgraphs of several functions into one function that all of them call."""
     statistics: bool = False
     """Print to standard error how many ops were seen, merged and dead, by name."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from equiforge.cse.across import outline_equal
         from equiforge.cse.dead import eliminate_dead
         from equiforge.cse.eliminate import eliminate
 
         report = eliminate(op)
+        shared = outline_equal(op) if self.across_functions else []
         dead = eliminate_dead(op)
         if self.statistics:
             print(f"// {report.ops} ops, {report.total} merged, {dead.total()} dead", file=sys.stderr)
             for name, count in sorted(report.merged.items(), key=lambda item: (-item[1], item[0])):
                 print(f"// {count:7} merged {name}", file=sys.stderr)
+            for item in shared:
+                print(f"// @{item.name}: {item.ops} ops, called by {', '.join(item.callers)}", file=sys.stderr)
             for name, count in sorted(dead.items(), key=lambda item: (-item[1], item[0])):
                 print(f"// {count:7} dead {name}", file=sys.stderr)

@@ -112,7 +112,10 @@ def _write_json(result: Result, json_file: str | None) -> None:
 def _summarize(result: Result, name: str, request: Request, console: Console) -> None:
     """Prints what was found: the sizes of the search, the candidates and where the best module is."""
     report = result.to_json()
-    egraph, extraction = report["egraph"], report["extraction"]
+    cse, egraph, extraction = report["cse"], report["egraph"], report["extraction"]
+    if cse and (cse["merged"] or cse["dead"]):
+        merged, dead = sum(cse["merged"].values()), sum(cse["dead"].values())
+        console.print(f"cse: {cse['ops']} ops, {merged} merged into equal ones, {dead} dead", highlight=False)
     if egraph:
         saturated = "saturated" if egraph.get("saturated") else "not saturated"
         console.print(

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TupleType
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
@@ -119,6 +119,10 @@ class Interpreter:
             operands = [environment[operand] for operand in op.operands]
             if isinstance(op, ReturnOp | tile.YieldOp):
                 return operands
+            if isinstance(op, CallOp):
+                callee = self.function(op)
+                environment.update(zip(op.results, self.block(callee.body.block, operands), strict=True))
+                continue
             environment[op.results[0]] = self.op(op, operands)
         raise EquiforgeError(f"a block of {block.parent_op()} has no terminator")
 
@@ -156,6 +160,13 @@ class Interpreter:
     def local_shape(self, type_: Attribute, at: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of the tile that a coordinate holds of a value of the given type."""
         return self.tiling.local_shape(type_, self.place(at))
+
+    def function(self, call: CallOp) -> FuncOp:
+        """Finds the function that is called."""
+        found = SymbolTable.lookup_symbol(self.scope, call.callee)
+        if not isinstance(found, FuncOp) or found.is_declaration:
+            raise EquiforgeError(f"no function {call.callee} with a body", location_of(call))
+        return found
 
     def reducer(self, symbol: str) -> tile.ReducerOp:
         """Finds a reducer by its symbol."""

@@ -97,3 +97,25 @@ def test_equal_computations_are_merged_in_case_102() -> None:
     assert report.merged["forge.mul"] == 6 and report.merged["forge.add"] == 1
     difference = next(op for op in module.walk() if isinstance(op, forge.SubOp))
     assert difference.lhs is difference.rhs
+
+
+def test_the_pipeline_merges_before_the_search(tmp_path: Path) -> None:
+    # Written twice, searched once; the report says so, and the program that results are compared with stays.
+    from equiforge.frontend.program import load_program
+    from equiforge.pipeline import Options, optimize_program
+
+    text = """func.func @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %a = forge.exp %x : tensor<8x4xf32>
+  %b = forge.exp %x : tensor<8x4xf32>
+  %c = forge.tanh %x : tensor<8x4xf32>
+  %y = forge.add %a, %b : tensor<8x4xf32>
+  func.return %y : tensor<8x4xf32>
+}"""
+    path = tmp_path / "twice.mlir"
+    path.write_text(text, encoding="utf-8")
+    program = load_program(str(path))
+    before = str(program.module)
+    result = optimize_program(program, Options(stop_after="egraph"))
+    assert result.to_json()["cse"] == {"ops": 6, "merged": {"forge.exp": 1}, "dead": {"forge.tanh": 1}}
+    assert result.ir is not None and result.ir.count("forge.exp") == 1 and "forge.tanh" not in result.ir
+    assert str(program.module) == before
