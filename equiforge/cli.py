@@ -120,6 +120,37 @@ def workloads(
     run_workloads(as_json)
 
 
+@app.command(epilog="Example: equiforge rules --family algebra scale --proofs")
+def rules(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Parts of rule names; all rules if none is given.")
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option(metavar="FAMILY", help="Only this family: analysis, algebra, refinement, …")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/rules.md.")] = False,
+    proofs: Annotated[
+        bool, typer.Option("--proofs", help="Prove and check the rules; with all of them, fuzz them together too.")
+    ] = False,
+    programs: Annotated[int, typer.Option(metavar="N", min=0, help="Random programs of the fuzz.")] = 2000,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of instances, and first program of the fuzz.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes; the result is the same for any number.")
+    ] = None,
+) -> None:
+    """List the rules of the e-graph, or prove and check them. Exits with 1 if a rule fails."""
+    from equiforge.commands.rules import Selection, run_markdown, run_proofs, run_rules
+
+    selection = Selection(family, tuple(names or ()))
+    if markdown:
+        run_markdown()
+    elif proofs:
+        run_proofs(selection, programs, seed, jobs, as_json)
+    else:
+        run_rules(selection, as_json)
+
+
 @app.command(epilog="Example: equiforge doctor")
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
     """Check this installation: versions, links, the Triton compiler for each target, GPUs."""

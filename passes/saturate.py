@@ -35,26 +35,18 @@ class SaturatePass(ModulePass):
     max_seconds: int = 60
     """Stop after the iteration in which this much time has passed."""
     statistics: bool = False
-    """Print sizes, stop reason, and matches and seconds of the rules to standard error."""
+    """Print sizes and stop reason, matches and seconds of the rulesets and matches of the rules to standard error."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from equiforge.egraph.ir import from_module, to_module
         from equiforge.egraph.saturate import SaturationOptions, check_rule_names, saturate
+        from equiforge.egraph.statistics import statistics_lines
 
         check_rule_names((*self.rules, *self.without))
         options = SaturationOptions(self.max_nodes, self.max_rounds, float(self.max_seconds), self.without, self.rules)
         graph, stats, repairs = saturate(from_module(op), options)
         if self.statistics:
-            print(
-                f"// {stats.nodes} e-nodes, {stats.classes} e-classes, {stats.rounds} rounds: {stats.stop}",
-                file=sys.stderr,
-            )
-            for rule, count in sorted(stats.matches.items(), key=lambda item: (-item[1], item[0])):
-                if count:
-                    print(f"// {count:7} matches of {rule}", file=sys.stderr)
-            print(f"// {repairs.added} rolling reductions", file=sys.stderr)
-            for reason, count in sorted(repairs.refused.items()):
-                print(f"// {count:7} contributions refused: {reason}", file=sys.stderr)
+            print("\n".join(f"// {line}" for line in statistics_lines(stats, repairs)), file=sys.stderr)
         elif not stats.saturated:
             print(f"warning: saturation stopped early: {stats.stop}", file=sys.stderr)
         replace_body(op, to_module(graph))

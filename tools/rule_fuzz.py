@@ -1,12 +1,13 @@
 """Saturates random small programs and evaluates every e-node of every class: a rule that is not sound shows.
 
-``tools/rule-fuzz [PROGRAMS] [--seed N]``; 2,000 programs by default. Prints each failing seed with what differs, the
-rules that never matched, and exits with 1 if a program failed.
+``tools/rule-fuzz [PROGRAMS] [--seed N] [--jobs N]``; 2,000 programs by default. Prints each failing
+seed with what differs, the rules that never matched, and exits with 1 if a program failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 
@@ -14,6 +15,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="rule-fuzz", description=__doc__)
     parser.add_argument("programs", type=int, nargs="?", default=2000)
     parser.add_argument("--seed", type=int, default=0, help="the first seed; a seed is a program")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes; the result is the same")
     arguments = parser.parse_args()
 
     from equiforge.egraph.engine import rule_names
@@ -27,7 +29,8 @@ def main() -> int:
         )
         print(f"\r{line}, {report.seconds:.0f} s", end="", file=sys.stderr, flush=True)
 
-    report = fuzz(range(arguments.seed, arguments.seed + arguments.programs), progress=progress)
+    seeds = range(arguments.seed, arguments.seed + arguments.programs)
+    report = fuzz(seeds, progress=progress, jobs=arguments.jobs)
     print(file=sys.stderr)
     unmatched = [name for name in rule_names() if not report.matches.get(name)]
     print(

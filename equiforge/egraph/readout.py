@@ -31,7 +31,7 @@ CONSTRUCTORS: dict[str, tuple[str, str]] = {
 class."""
 
 
-class _Values:
+class Values:
     """Decodes egglog values, each once."""
 
     def __init__(self, egraph: Any):
@@ -69,7 +69,7 @@ def read_out(egraph: Any, initial: EGraph) -> EGraph:
     e-nodes with a child whose type could not be derived are left out: they are incomplete, not wrong.
     """
     functions = egraph.freeze().functions
-    values = _Values(egraph)
+    values = Values(egraph)
     ids: dict[Any, int] = {}
 
     def class_id(value: Any) -> int:
@@ -96,6 +96,7 @@ def read_out(egraph: Any, initial: EGraph) -> EGraph:
             if owner in types and owner in states and all(c in types and c in states for c in children):
                 nodes.setdefault(owner, []).append(ENode(op, tuple(attrs), tuple(children)))
     renamed = {old: class_id(functions[f"$c{old}"].rows[0].output) for old in initial.nodes}
+    _drop_incomplete(nodes)
     kept = _reachable(nodes, [renamed[r] for r in initial.roots])
     numbers = {old: new for new, old in enumerate(sorted(kept))}
     result = EGraph(
@@ -120,6 +121,18 @@ def read_out(egraph: Any, initial: EGraph) -> EGraph:
     _set_elements(result, initial)
     _set_storage(result, storage)
     return result
+
+
+def _drop_incomplete(nodes: dict[int, list[ENode]]) -> None:
+    """Drops e-nodes over classes that have none themselves (partial results that no rule has given a term yet)."""
+    while True:
+        incomplete = {c for owned in nodes.values() for n in owned for c in n.children if c not in nodes}
+        if not incomplete:
+            return
+        for owner in list(nodes):
+            nodes[owner] = [n for n in nodes[owner] if incomplete.isdisjoint(n.children)]
+            if not nodes[owner]:
+                del nodes[owner]
 
 
 def _reachable(nodes: dict[int, list[ENode]], roots: list[int]) -> set[int]:

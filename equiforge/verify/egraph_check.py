@@ -44,15 +44,36 @@ class EgraphReport:
 
 
 def check_egraph(
-    module: ModuleOp, args: Sequence[np.ndarray], tile_sizes: Mapping[str, int] | None = None
+    module: ModuleOp,
+    args: Sequence[np.ndarray],
+    tile_sizes: Mapping[str, int] | None = None,
+    nonfinite_alike: bool = False,
 ) -> EgraphReport:
     """Evaluate all e-nodes of the e-graph of ``module`` on whole arguments ``args``; integers are taken as they are,
-    floats as float64."""
+    floats as float64. ``nonfinite_alike`` takes a NaN and an infinity for equal."""
+    return _checker(module, args, tile_sizes, nonfinite_alike).run()
+
+
+def _checker(
+    module: ModuleOp,
+    args: Sequence[np.ndarray],
+    tile_sizes: Mapping[str, int] | None,
+    nonfinite_alike: bool = False,
+) -> _Check:
     function = next((op for op in module.walk() if isinstance(op, FuncOp)), None)
     graph = next((op for op in module.walk() if isinstance(op, GraphOp)), None)
     if function is None or graph is None:
         raise EquiforgeError("the module has no equivalence.graph")
-    return _Check(module, function, graph, args, tile_sizes).run()
+    return _Check(module, function, graph, args, tile_sizes, nonfinite_alike)
+
+
+def evaluate_classes(
+    module: ModuleOp, args: Sequence[np.ndarray], tile_sizes: Mapping[str, int] | None = None
+) -> list[Value | None]:
+    """The values of the classes of an e-graph, in their order in ``module``; None for one that stands on a cycle."""
+    check = _checker(module, args, tile_sizes)
+    check.run()
+    return [check.values.get(op.result) for op in check.graph.body.block.ops if isinstance(op, ClassOp)]
 
 
 class _Check:
@@ -63,7 +84,9 @@ class _Check:
         graph: GraphOp,
         args: Sequence[np.ndarray],
         tile_sizes: Mapping[str, int] | None,
+        nonfinite_alike: bool,
     ):
+        self.nonfinite_alike = nonfinite_alike
         self.interpreter = Interpreter(module, tile_sizes)
         self.graph = graph
         self.report = EgraphReport()
@@ -94,10 +117,20 @@ class _Check:
             value = self.values[node]
         self.report.checked += 1
         known = self.values.setdefault(op.result, value)
-        difference = _difference(known, value)
+        if self.nonfinite_alike:
+            difference = _difference(_with_nan(known), _with_nan(value))
+        else:
+            difference = _difference(known, value)
         if difference is not None:
             self.report.mismatches.append(f"{node.owner} in the class {op}: {difference}")
         return True
+
+
+def _with_nan(value: Value) -> Value:
+    """The value with NaN for every infinity."""
+    if isinstance(value, tuple):
+        return tuple(map(_with_nan, value))
+    return value.map(lambda _, x: np.where(np.isinf(x), np.nan, x) if x.dtype.kind == "f" else x)
 
 
 def _difference(known: Value, value: Value) -> str | None:

@@ -6,10 +6,14 @@ arguments with zeros of both signs. A failure is a wrong rule, never a matter of
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -35,6 +39,15 @@ class FuzzReport:
     seconds: float = 0.0
     matches: dict[str, int] = field(default_factory=lambda: {})
     failures: dict[int, str] = field(default_factory=lambda: {})
+
+    def add(self, other: FuzzReport) -> None:
+        """Count another report in; its seconds are not."""
+        self.programs += other.programs
+        self.nodes += other.nodes
+        self.rolling += other.rolling
+        for rule, count in other.matches.items():
+            self.matches[rule] = self.matches.get(rule, 0) + count
+        self.failures.update(other.failures)
 
 
 @dataclass(frozen=True)
@@ -78,31 +91,49 @@ def first_mismatch(saturated: Saturated, seed: int, inputs: int = 2) -> str | No
     return None
 
 
+def fuzz_program(seed: int, options: SaturationOptions = LIMITS, inputs: int = 2) -> FuzzReport:
+    """Check the program of one seed."""
+    report = FuzzReport(programs=1)
+    began = time.perf_counter()
+    try:
+        saturated = saturate_for_check(random_program(seed), options)
+        failure = first_mismatch(saturated, seed, inputs)
+    except Exception as error:
+        # An e-graph that can't be typed or written is as wrong as one with a wrong value; the seed must come out.
+        failure = f"{type(error).__name__}: {error}"
+    else:
+        report.nodes = saturated.graph.num_nodes
+        report.rolling = saturated.rolling
+        report.matches = dict(saturated.matches)
+    if failure is not None:
+        report.failures[seed] = failure
+    report.seconds = time.perf_counter() - began
+    return report
+
+
 def fuzz(
     seeds: Iterable[int],
     options: SaturationOptions = LIMITS,
     inputs: int = 2,
     progress: Callable[[int, FuzzReport], None] | None = None,
+    jobs: int = 1,
 ) -> FuzzReport:
-    """Check the programs of all seeds. ``progress`` is called after each with its seed."""
+    """Check the programs of all seeds, on ``jobs`` processes with the same result whatever their number.
+
+    ``progress`` is called with each seed, in order, and the report so far.
+    """
+    seeds = list(seeds)
+    check = partial(fuzz_program, options=options, inputs=inputs)
     report = FuzzReport()
     began = time.perf_counter()
-    for seed in seeds:
-        try:
-            saturated = saturate_for_check(random_program(seed), options)
-            failure = first_mismatch(saturated, seed, inputs)
-        except Exception as error:
-            # An e-graph that can't be typed or written is as wrong as one with a wrong value; the seed must come out.
-            failure = f"{type(error).__name__}: {error}"
-        else:
-            report.nodes += saturated.graph.num_nodes
-            report.rolling += saturated.rolling
-            for rule, count in saturated.matches.items():
-                report.matches[rule] = report.matches.get(rule, 0) + count
-        report.programs += 1
-        if failure is not None:
-            report.failures[seed] = failure
-        report.seconds = time.perf_counter() - began
-        if progress is not None:
-            progress(seed, report)
+    with contextlib.ExitStack() as stack:
+        reports = map(check, seeds)
+        if jobs > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(jobs, mp_context=get_context("spawn")))
+            reports = pool.map(check, seeds)
+        for seed, found in zip(seeds, reports, strict=True):
+            report.add(found)
+            report.seconds = time.perf_counter() - began
+            if progress is not None:
+                progress(seed, report)
     return report

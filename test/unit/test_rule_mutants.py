@@ -12,11 +12,14 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 
 from equiforge.dialects import forge
 from equiforge.egraph import engine, repair
+from equiforge.egraph.catalogue import read_catalogue
 from equiforge.egraph.engine import SaturationOptions
 from equiforge.egraph.families import synthesize
 from equiforge.egraph.repair_forms import Repair
 from equiforge.verify.programs import program
+from equiforge.verify.rule_certificates import check_rule
 from equiforge.verify.rule_fuzz import first_mismatch, saturate_for_check
+from equiforge.verify.rule_proofs import prove_rule
 
 F = forge
 OPTIONS = SaturationOptions(max_nodes=1_000, max_rounds=4)
@@ -166,6 +169,16 @@ def test_a_damaged_rule_is_caught(
 ) -> None:
     monkeypatch.setattr(engine, "rule_text", damaged_text(rule, old, new))
     assert is_wrong(PROGRAMS[shown_by]()), f"{rule} with {damage} goes unnoticed"
+
+
+@pytest.mark.parametrize(("rule", "damage", "old", "new"), [m[:4] for m in MUTANTS[::3]])
+def test_the_certificate_of_a_damaged_rule_fails(
+    monkeypatch: pytest.MonkeyPatch, rule: str, damage: str, old: str, new: str
+) -> None:
+    monkeypatch.setattr(engine, "rule_text", damaged_text(rule, old, new))
+    entry = read_catalogue({name: engine.rule_text(name) for name in engine.RULE_FILES}).rule(rule)
+    checks = [check_rule(entry), *([prove_rule(entry)] if entry.family == "algebra" else [])]
+    assert any(not check.ok for check in checks), f"{rule} with {damage} keeps its certificate"
 
 
 def test_a_damaged_repair_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

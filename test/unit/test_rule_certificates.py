@@ -1,0 +1,140 @@
+"""Certificates of single rules, and the page of rules."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from equiforge.cli import run
+from equiforge.egraph.catalogue import catalogue
+from equiforge.egraph.ir import to_module
+from equiforge.egraph.rule_forms import PAPER, family_counts, forms
+from equiforge.report.rules_page import COMMAND, lit_tests, rules_page
+from equiforge.verify.rule_certificates import certify_all, check_kind, check_rule, draw_instances, run_alone
+from equiforge.verify.rule_fuzz import fuzz
+from equiforge.verify.rule_patterns import prerequisites
+from equiforge.verify.rule_proofs import KINDS, prove_rule
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = catalogue().rules
+SAMPLE = [rule.name for rule in RULES if check_kind(rule) != "marker"][::7]
+PROVEN = [rule.name for rule in RULES if rule.family == "algebra"][::5]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_rule_holds_on_instances(name: str) -> None:
+    check = check_rule(catalogue().rule(name), seed=1)
+    assert check.failure is None
+    assert check.matches > 0
+    assert check.evaluated > 0
+
+
+@pytest.mark.parametrize("name", PROVEN)
+def test_an_algebra_rule_holds_on_symbols(name: str) -> None:
+    check = prove_rule(catalogue().rule(name), seed=1)
+    assert check.failure is None
+    assert check.kind in KINDS
+    assert check.evaluated > 0
+
+
+def test_maxima_are_shown_at_rational_points() -> None:
+    assert prove_rule(catalogue().rule("max-of-shifted")).kind == "exact rationals"
+    assert prove_rule(catalogue().rule("row-scale")).kind == "SymPy"
+
+
+def test_an_instance_is_a_typed_program_that_the_rule_matches() -> None:
+    rule = catalogue().rule("row-scale")
+    graph = draw_instances(rule, 3)
+    assert graph is not None
+    to_module(graph).verify()
+    engine, found = run_alone(rule, graph)
+    assert engine.stats.matches["row-scale"] > 0
+    assert found.num_nodes > graph.num_nodes
+    assert {name for name, count in engine.stats.matches.items() if count} & {
+        r.name for r in RULES if unanalysed(r)
+    } == {"row-scale"}
+
+
+def unanalysed(rule: object) -> bool:
+    return getattr(rule, "ruleset", "") != "analysis"
+
+
+def test_a_rule_brings_what_concludes_its_facts() -> None:
+    assert set(prerequisites(catalogue().rule("partials-collect"), {"chain"})) >= {"store-partials", "reduces-tiles"}
+    assert prerequisites(catalogue().rule("row-scale"), set()) == []
+
+
+def test_certificates_do_not_depend_on_the_number_of_processes() -> None:
+    names = ["times-one", "view-unary"]
+    assert certify_all(names, jobs=2) == certify_all(names, jobs=1)
+
+
+def test_the_fuzz_does_not_depend_on_the_number_of_processes() -> None:
+    one, two = (fuzz(range(4), inputs=1, jobs=jobs) for jobs in (1, 2))
+    assert (one.programs, one.nodes, one.matches, one.failures) == (two.programs, two.nodes, two.matches, two.failures)
+
+
+def test_the_page_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    assert page == rules_page(), f"docs/rules.md is behind the rules: {COMMAND}"
+
+
+def test_the_page_has_every_rule_and_every_test() -> None:
+    page = rules_page()
+    for rule in RULES:
+        assert f"`{rule.name}`" in page
+    assert "sum-of-sums.mlir" in page
+    assert set(lit_tests()) >= {"row-scale", "refine-rows", "view-unary"}
+
+
+def test_rules_are_counted_in_two_ways() -> None:
+    counts = {count.family: count for count in family_counts(2)}
+    assert sum(count.rules for count in counts.values()) == len(RULES) + 2
+    assert sum(PAPER.values()) == 120
+    assert forms(catalogue().rule("view-unary")) == 2 * 17
+    assert forms(catalogue().rule("commute")) == 7
+    assert forms(catalogue().rule("partition-transpose")) == 1
+    assert forms(catalogue().rule("row-scale")) == 1
+
+
+def test_the_command_lists_rules_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rules", "--json", "--family", "structure"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == [rule.name for rule in RULES if rule.family == "structure"]
+    assert all(row["statement"] and row["reason"] and row["tests"] for row in rows)
+
+
+def test_the_command_says_what_families_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rules", "--family", "algbra"]) == 2
+    assert "families: analysis, algebra" in capsys.readouterr().err
+
+
+def test_proofs_of_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rules", "times-one", "--proofs", "--json", "--jobs", "1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(c["rule"], c["kind"], c["ok"]) for c in found["rules"]] == [
+        ("times-one", "SymPy", True),
+        ("times-one", "interpreter", True),
+    ]
+    assert found["programs"] is None
+
+
+def test_a_rule_that_fails_ends_with_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from equiforge.egraph import engine
+
+    original = engine.rule_text
+    wrong = original("algebra").replace('(union x (Binary "div" (Binary "mul" a c) b))', "(union x a)")
+    monkeypatch.setattr(engine, "rule_text", lambda name: wrong if name == "algebra" else original(name))
+    assert run(["rules", "divide-last", "--proofs", "--jobs", "1"]) == 1
+    assert "differ" in capsys.readouterr().out
+
+
+def test_listing_rules_loads_no_engine() -> None:
+    heavy = "{'torch', 'triton', 'sympy', 'egglog'}"
+    code = f"import sys; from equiforge.cli import run; run(['rules']); print({heavy} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.splitlines()[-1] == "set()"
