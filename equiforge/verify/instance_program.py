@@ -111,7 +111,7 @@ def _whole(program: Program, value: SSAValue) -> SSAValue:
     for state in tile.states_of(value.type):
         if isinstance(state, tile.PartitionAttr):
             value = program.add(tile.CombineOp(value, state.dim, state.axis_name))
-        elif isinstance(state, tile.PartialAttr):
+        elif isinstance(state, tile.PartialAttr) and state.reducer is not None:
             value = program.add(tile.ReduceOp.over_parallel(state.reducer, value, state.axis_name))
     for state in tile.states_of(value.type):
         number = int(state.axis_name[1:])

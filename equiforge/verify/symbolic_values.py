@@ -125,7 +125,7 @@ class SymbolicEvaluator:
         attrs: tuple[Any, ...] = node.attrs
         match node.op:
             case "input":
-                return self.inputs[attrs[0]]
+                return self.inputs[int(attrs[0])]
             case "const":
                 return self._constant(attrs[0])
             case "unary":
