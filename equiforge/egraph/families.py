@@ -16,10 +16,20 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from equiforge.egraph.contributions import IDENTITY, ORDERED, Tree, evaluate, identity_of, leaves_of, value_of
+from equiforge.egraph.contributions import (
+    IDENTITY,
+    LEAVES,
+    ORDERED,
+    Tree,
+    evaluate,
+    identity_of,
+    leaves_of,
+    replaced,
+    value_of,
+)
 from equiforge.egraph.moments import moments
 from equiforge.egraph.repair_forms import HELD, OLD_COUNT, Problem, Refusal, Repair, State, compare, leaf
-from equiforge.egraph.symbolic import has_infinity, sympy_module, to_tree, vanishes
+from equiforge.egraph.symbolic import has_infinity, simplified, sympy_module, to_sympy, to_tree, vanishes
 
 
 @dataclass(frozen=True)
@@ -117,9 +127,9 @@ def _depends_on_inputs(contribution: Tree, states: tuple[State, ...]) -> bool:
 
 
 def _factor_or_summand(problem: Problem) -> Repair | Refusal:
-    sympy, consumer = sympy_module(), problem.consumer
+    consumer = problem.consumer
     before, after = problem.at(problem.g, problem.old), problem.at(problem.g, problem.new)
-    factor = sympy.simplify(after / before)
+    factor = simplified(after / before, problem.inputs)
     if not factor.free_symbols & problem.inputs:
         mode, repair = "mul", factor
         if consumer in ORDERED and not factor.is_positive:
@@ -127,7 +137,7 @@ def _factor_or_summand(problem: Problem) -> Repair | Refusal:
         if consumer == "prod":
             return Refusal("a factor does not distribute over a product")
     else:
-        summand = sympy.simplify(after - before)
+        summand = simplified(after - before, problem.inputs)
         if summand.free_symbols & problem.inputs:
             return Refusal(f"neither factor nor summand is free of the inputs: {factor}")
         if consumer not in ORDERED:
@@ -196,7 +206,8 @@ def _of_cases(problem: Problem) -> Repair | Refusal:
     """A contribution with a select: by cases where no condition reads a state, else a reset."""
     conditions = list(_conditions(problem.tree))
     if any(part[0] == "state" for condition in conditions for part in leaves_of(condition)):
-        return _reset(problem)
+        found = _reset(problem)
+        return _derived(problem) or found if isinstance(found, Refusal) else found
     cases = [case for case in _cases(problem.tree) if case != ("const", 0.0)]
     if problem.consumer != "sum":
         return Refusal(f"a select under {problem.consumer}: a repair of one branch would change the other")
@@ -258,6 +269,45 @@ def _reset(problem: Problem) -> Repair | Refusal:
     certificate = f"g = {problem.g}; for every d > 0: g(s' {'-' if state.reducer == 'max' else '+'} d, s') = {below}; "
     certificate += f"h(c) = c if s' = s else {below}"
     return Repair("map", ("select", (), same, HELD, after), certificate, "reset", guarded=())
+
+
+def _derived(problem: Problem) -> Repair | None:
+    """A contribution g(x, φ(s)) whose conditions stand in φ, as where a program guards its own maximum: the repair of
+    g(x, s) for the states φ(s) and φ(s')."""
+    parts = _state_parts(problem.tree)
+    if len(parts) != 1 or len(problem.states) > 1 or not (derived := parts.pop())[2:]:
+        return None
+    outer = _exchanged(problem.tree, derived, ("state",))
+    found = synthesize_for(outer, problem.consumer, problem.states, 0, problem.element)
+    if isinstance(found, Refusal) or found.mode not in ("mul", "add"):
+        return None
+
+    def at(part: Tree) -> Tree:
+        return _exchanged(derived, ("state",), part) if part in (("old",), ("new",)) else part
+
+    operation = "mul" if found.mode == "mul" else "add"
+    tree: Tree = ("binary", (operation,), HELD, replaced(found.tree, at))
+    certificate = f"with state = {to_sympy(derived, {})}: {found.certificate}"
+    return Repair("map", tree, certificate, found.family, guarded=(0,))
+
+
+def _state_parts(tree: Tree) -> set[Tree]:
+    """The largest parts of a tree that read states and no inputs."""
+    kinds = {part[0] for part in leaves_of(tree)}
+    if "state" not in kinds:
+        return set()
+    if "input" not in kinds:
+        return {tree}
+    return {part for child in tree[2:] for part in _state_parts(child)}
+
+
+def _exchanged(tree: Tree, part: Tree, other: Tree) -> Tree:
+    """A tree with ``other`` in the places of ``part``."""
+    if tree == part:
+        return other
+    if tree[0] in LEAVES:
+        return tree
+    return (tree[0], tree[1], *(_exchanged(child, part, other) for child in tree[2:]))
 
 
 def value_at_identity(contribution: Tree, producer: str, producer_input: int) -> float:

@@ -182,7 +182,19 @@ def holds_at_samples(difference: Any) -> bool:
     return True
 
 
-def vanishes(difference: Any) -> bool:
-    """Whether an expression is 0: by simplification, and at exact samples."""
+def simplified(expression: Any, unwanted: set[Any]) -> Any:
+    """An expression without some symbols, if it is one; SymPy's full simplification, which is slow to load, comes last.
+
+    Exponentials stay together: a product of two may overflow where the exponential of a difference does not.
+    """
     sympy = sympy_module()
-    return sympy.simplify(difference) == 0 and holds_at_samples(difference)
+    found = sympy.powsimp(expression)
+    if found.free_symbols & unwanted:
+        found = sympy.powsimp(sympy.expand(expression))
+    return sympy.simplify(expression) if found.free_symbols & unwanted else found
+
+
+def vanishes(difference: Any) -> bool:
+    """Whether an expression is 0: by expansion or simplification, and at exact samples."""
+    sympy = sympy_module()
+    return (sympy.expand(difference) == 0 or sympy.simplify(difference) == 0) and holds_at_samples(difference)

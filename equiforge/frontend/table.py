@@ -27,7 +27,7 @@ def lowers(*overloads: str) -> Callable[[LoweringFunction], LoweringFunction]:
     return enter
 
 
-_ORDER = "an index or an order of elements is computed by no kernel here; keep it outside the compiled function"
+_ORDER = "an order of elements is computed by no kernel here; keep it outside the compiled function"
 _RANDOM = "random numbers must be drawn outside and passed as an input, so that every draw stays what eager gives"
 _DATA = "shapes and control flow may not depend on values; compute it outside and pass the result in"
 _TRAINING = "call model.eval() before compiling"
@@ -35,7 +35,7 @@ _TRAINING = "call model.eval() before compiling"
 # Reasons by operator name without its overload: what a user can do about it.
 REFUSALS: dict[str, str] = {
     **dict.fromkeys(
-        ("argmax", "argmin", "sort", "argsort", "topk", "kthvalue", "median", "mode", "searchsorted", "bucketize"),
+        ("sort", "argsort", "topk", "kthvalue", "median", "mode", "searchsorted", "bucketize"),
         _ORDER,
     ),
     **dict.fromkeys(

@@ -239,6 +239,16 @@ REDUCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "extrema": (lambda x: (x.amax(-1), x.amin((0, 1)), x.max(), x.min(), torch.aminmax(x, dim=1)[0]), ((2, 3, 4),)),
     "max_values": (lambda x: (x.max(-1).values, x.min(0, keepdim=True).values), (M,)),
     "extrema_nan": (lambda x: (x.amax(0), x.amin(0)), (SPECIAL,)),
+    "places": (
+        lambda x: (x.argmax(-1), x.argmin(0, keepdim=True), x.argmax(), *x.max(1), *x.min(-2, keepdim=True)),
+        (M,),
+    ),
+    "places_of_equals": (
+        lambda x: (x.argmax(-1), x.argmin(1), x.argmax(), *x.max(0)),
+        (torch.tensor([[0.0, 2.0, 2.0, -0.0], [-1.0, -1.0, -1.0, -1.0], [3.0, -INF, 3.0, -INF]]),),
+    ),
+    "places_nan": (lambda x: (x.argmax(-1), x.argmin(-1), *x.max(-1)), (SPECIAL.reshape(1, -1),)),
+    "places_of_integers": (lambda x: (x.argmax(1), x.argmin(0)), (torch.tensor([[3, 7, 7], [-2, 9, 0]]),)),
     "extrema_of_bools": (lambda x: (x.amax(1), x.amin(1)), (BOOLS,)),
     "prod": (lambda x: (x.prod(), x.prod(1), x.prod(0, keepdim=True)), (M,)),
     "prod_of_ints": (lambda x: x.prod(1), (INTS,)),

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import i1, i32, i64
 
+from equiforge.dialects import forge
 from equiforge.frontend.builder import Builder, Value, element_of, rank_of, shape_of
-from equiforge.frontend.dtypes import ElementType, Scalar, compute_type, is_bool
+from equiforge.frontend.dtypes import ElementType, Scalar, compute_type, is_bool, is_float
 from equiforge.frontend.table import lowers
 
 Dims = int | Sequence[int] | None
@@ -120,14 +121,44 @@ def min_all(b: Builder, x: Value) -> Value:
 
 
 @lowers("max.dim")
-def max_dim(b: Builder, x: Value, dim: int, keepdim: bool = False) -> list[Value | None]:
-    """The values; the indices are refused where they are used."""
-    return [_extremum(b, x, dim, keepdim, "max"), None]
+def max_dim(b: Builder, x: Value, dim: int, keepdim: bool = False) -> list[Value]:
+    return [_extremum(b, x, dim, keepdim, "max"), _place(b, x, dim, keepdim, "max")]
 
 
 @lowers("min.dim")
-def min_dim(b: Builder, x: Value, dim: int, keepdim: bool = False) -> list[Value | None]:
-    return [_extremum(b, x, dim, keepdim, "min"), None]
+def min_dim(b: Builder, x: Value, dim: int, keepdim: bool = False) -> list[Value]:
+    return [_extremum(b, x, dim, keepdim, "min"), _place(b, x, dim, keepdim, "min")]
+
+
+_BEYOND = 2**31 - 1
+"""No index of a dimension; it is the neutral element of the minimum of i32."""
+
+
+def _place(b: Builder, x: Value, dim: int, keepdim: bool, reducer: str) -> Value:
+    """The first index at which the extremum stands, or the first NaN, as i64: the least of those that are equal to
+    it."""
+    if not rank_of(x):
+        return b.full(0, (), i64)
+    dim %= rank_of(x)
+    if extent(x, [dim]) == 0:
+        b.refuse("the index of an extremum over a dimension of size 0 has no value", "give the input an element")
+    x = b.cast(x, i32) if is_bool(element_of(x)) else x
+    hit = b.compare("eq", x, b.reduce(reducer, x, [dim]))
+    if is_float(element_of(x)):
+        hit = b.binary(forge.OrOp, hit, b.compare("ne", x, x))
+    index = b.iota([size if n == dim else 1 for n, size in enumerate(shape_of(x))], dim, i32)
+    place = b.reduce("min", b.select(hit, index, b.constant(_BEYOND, i32, rank_of(x))), [dim])
+    return b.cast(finish(b, place, [dim], keepdim), i64)
+
+
+@lowers("argmax.default", "argmin.default")
+def argmax(b: Builder, x: Value, dim: int | None = None, keepdim: bool = False) -> Value:
+    """Without a dimension, the index in row-major order."""
+    reducer = "max" if b.target.startswith("aten.argmax") else "min"
+    if dim is None:
+        flat = b.reshape(x, (math.prod(shape_of(x)),))
+        return b.reshape(_place(b, flat, 0, True, reducer), b.out.shape)
+    return _place(b, x, dim, keepdim, reducer)
 
 
 @lowers("aminmax.default")
