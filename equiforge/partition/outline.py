@@ -1,0 +1,125 @@
+"""Subgraphs as functions: each distinct one once, and a main function that calls them.
+
+    func.func private @part0(%x: …, %w: …) -> … { … }
+    func.func @main(…) -> … {
+      %0 = func.call @part0(%x, %w0) : (…) -> …
+      %1 = func.call @part0(%0, %w1) : (…) -> …
+      func.return %1 : …
+    }
+
+Two subgraphs are the same function if their text is, names of values and source lines apart. Arguments stand in the
+order of their first use and ops in program order, so the repeated layers of a model are one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from equiforge.errors import EquiforgeError
+from equiforge.partition.segments import Cut, CutPoints
+
+
+def outline(module: ModuleOp, function: FuncOp, cut: Cut) -> ModuleOp:
+    """A new module with one private function for each distinct subgraph of ``cut`` and a main function that calls them
+    in program order."""
+    points = CutPoints(function)
+    main = Block(arg_types=function.body.block.arg_types)
+    mapped: dict[SSAValue, SSAValue] = dict(zip(function.body.block.args, main.args, strict=True))
+    for old, new in mapped.items():
+        new.name_hint = old.name_hint
+    known: dict[str, FuncOp] = {}
+    for run in cut.runs:
+        inputs, outputs = _interface(points, run)
+        if not outputs:
+            continue
+        part = _part(points, run, inputs, outputs, f"part{len(known)}")
+        part = known.setdefault(fingerprint(part), part)
+        call = CallOp(part.sym_name.data, [mapped[v] for v in inputs], [v.type for v in outputs])
+        main.add_op(call)
+        for old, new in zip(outputs, call.results, strict=True):
+            new.name_hint = old.name_hint
+            mapped[old] = new
+    terminator = function.body.block.last_op
+    if not isinstance(terminator, ReturnOp):
+        raise EquiforgeError(f"@{function.sym_name.data} does not end with func.return")
+    main.add_op(ReturnOp(*(mapped[v] for v in terminator.operands)))
+    whole = FuncOp(function.sym_name.data, function.function_type, Region(main))
+    if function.arg_attrs is not None:
+        whole.arg_attrs = function.arg_attrs
+    return ModuleOp([*known.values(), whole], dict(module.attributes))
+
+
+def _interface(points: CutPoints, run: tuple[Operation, ...]) -> tuple[list[SSAValue], list[SSAValue]]:
+    """What a subgraph reads in the order of its first use, and which of its results others need."""
+    own = {r for op in run for r in op.results}
+    inputs = dict.fromkeys(v for op in run for v in points.reads(op) if v not in own)
+    last = points.place[run[-1]]
+    inside = set(run)
+
+    def leaves(value: SSAValue) -> bool:
+        if value in points.results:
+            return True
+        users = [u.operation for u in value.uses]
+        return any(user not in inside and (points.place.get(user, -1) > last or user in points.place) for user in users)
+
+    return list(inputs), [r for op in run for r in op.results if leaves(r)]
+
+
+def _part(
+    points: CutPoints, run: tuple[Operation, ...], inputs: list[SSAValue], outputs: list[SSAValue], name: str
+) -> FuncOp:
+    block = Block(arg_types=[v.type for v in inputs])
+    mapped: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for old, new in mapped.items():
+        new.name_hint = _name(points.function, old)
+
+    def place(op: Operation) -> None:
+        """Clones an op after the free ops that it reads."""
+        stack = [op]
+        while stack:
+            current = stack[-1]
+            missing = [
+                v.owner
+                for v in current.operands
+                if v not in mapped and isinstance(v.owner, Operation) and v.owner in points.free
+            ]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            if current.results[0] not in mapped:
+                block.add_op(current.clone(mapped))
+
+    for op in run:
+        place(op)
+    block.add_op(ReturnOp(*(mapped[v] for v in outputs)))
+    types = ([v.type for v in inputs], [v.type for v in outputs])
+    part = FuncOp(name, types, Region(block), visibility="private")
+    names = [DictionaryAttr({"forge.name": StringAttr(a.name_hint or f"arg{n}")}) for n, a in enumerate(block.args)]
+    part.arg_attrs = ArrayAttr(names)
+    return part
+
+
+def _name(function: FuncOp, value: SSAValue) -> str | None:
+    if value.name_hint or function.arg_attrs is None or value.owner is not function.body.block:
+        return value.name_hint
+    stated = function.arg_attrs.data[list(function.body.block.args).index(value)].data.get("forge.name")
+    return stated.data if isinstance(stated, StringAttr) else None
+
+
+def fingerprint(part: FuncOp) -> str:
+    """A hash of what the function computes: its name, the names of values and source lines don't count."""
+    plain = part.clone()
+    plain.sym_name = StringAttr("part")
+    plain.arg_attrs = None
+    for op in plain.walk():
+        op.attributes.pop("loc", None)
+        for result in op.results:
+            result.name_hint = None
+    for argument in plain.body.block.args:
+        argument.name_hint = None
+    return hashlib.sha256(str(plain).encode()).hexdigest()
