@@ -80,6 +80,18 @@ def optimize(
         bool, typer.Option("--validate/--no-validate", help="Execute the candidates at reduced extents and compare.")
     ] = True,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the inputs that the checks use.")] = 0,
+    partition: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|on|off", help="Search subgraphs, equal ones once, and compose them; auto: if large."
+        ),
+    ] = "auto",
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Processes that search subgraphs; 0: one a core. Same result.")
+    ] = 0,
+    remember: Annotated[
+        bool, typer.Option("--remember/--no-remember", help="Use and keep results of subgraphs between runs.")
+    ] = True,
 ) -> None:
     """Search for the best kernels of PROGRAM, check them and write the best as a Triton module."""
     from equiforge.commands.optimize import Request, run_optimize
@@ -96,6 +108,9 @@ def optimize(
             print_ir=print_ir,
             validate=validate,
             seed=seed,
+            partition=partition,
+            jobs=jobs,
+            remember=remember,
         ),
     )
 

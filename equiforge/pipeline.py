@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from equiforge.egraph.graph import EGraph
     from equiforge.frontend.program import Program
     from equiforge.search.extract import Candidate, ExtractionResult
+    from equiforge.tune.validate import Verdict
 
 STAGES = ("import", "egraph", "saturate", "extract", "kernel", "triton")
+AUTO_PARTITION = 8
+"""Products and reductions above which a program is searched by subgraphs."""
 TARGETS = ("a100", "h100", "h200", "rtx5090", "l4")
 Progress = Callable[[str, float], None]
 
@@ -49,6 +52,20 @@ class Options:
     """Compile the full-size modules for the target."""
     max_seconds: float = 60.0
     """Limit of saturation, and of extraction, each."""
+    partition: str = "auto"
+    """Search subgraphs and compose them: ``on``, ``off`` or, for programs of many products and reductions, ``auto``."""
+    jobs: int = 0
+    """Processes that search subgraphs; 0 for one a core. The result does not depend on it."""
+    remember: bool = True
+    """Keep the results of subgraphs between runs."""
+
+    def partitions(self, module: ModuleOp) -> bool:
+        """Whether the program is searched by subgraphs."""
+        if self.partition == "auto":
+            from equiforge.partition.segments import main_function, weight_of
+
+            return weight_of(main_function(module)) > AUTO_PARTITION
+        return self.partition == "on"
 
 
 @dataclass
@@ -85,6 +102,7 @@ class Result:
     cse_stats: dict[str, Any] = field(default_factory=lambda: {})
     egraph_stats: dict[str, Any] = field(default_factory=lambda: {})
     extraction_stats: dict[str, Any] = field(default_factory=lambda: {})
+    partition_stats: dict[str, Any] = field(default_factory=lambda: {})
     ir: str | None = None
 
     @property
@@ -102,6 +120,7 @@ class Result:
             "cse": self.cse_stats,
             "egraph": self.egraph_stats,
             "extraction": self.extraction_stats,
+            "partition": self.partition_stats,
             "candidates": [{k: v for k, v in asdict(row).items() if k not in hidden} for row in self.candidates],
             "best": self.best.id if self.best is not None else None,
             "limit_us": self.limit_us,
@@ -114,7 +133,7 @@ def _no_progress(_stage: str, _fraction: float) -> None:
     """For callers that don't watch."""
 
 
-class _Run:
+class Run:
     """One optimization: the stages in order, with their times."""
 
     def __init__(self, program: Program, options: Options, progress: Progress | None):
@@ -254,7 +273,6 @@ class _Run:
         from equiforge.codegen.build_kernels import build_kernels
         from equiforge.codegen.emit_triton import emit_triton
         from equiforge.codegen.schedule import apply_schedules
-        from equiforge.tune.validate import validate_candidate
 
         with self._timed("kernel"):
             kernels = build_kernels(tiles, self.program.input_strides())
@@ -269,11 +287,17 @@ class _Run:
                 self._compile(row)
         if self.options.validate:
             with self._timed("validate"):
-                verdict = validate_candidate(self.program.module, tiles, self.options.seed)
+                verdict = self._validate(row, tiles)
             row.error_rel_l2 = verdict.error
             row.validated = verdict.passed and self.options.compile
             if not verdict.passed:
                 row.rejected = verdict.reason
+
+    def _validate(self, row: CandidateRow, tiles: ModuleOp) -> Verdict:
+        """Executes a candidate at reduced extents."""
+        from equiforge.tune.validate import validate_candidate
+
+        return validate_candidate(self.program.module, tiles, self.options.seed)
 
     def _compile(self, row: CandidateRow) -> None:
         from equiforge.codegen.compile import compile_offline
@@ -316,4 +340,8 @@ def optimize_program(program: Program, options: Options, progress: Progress | No
 
     Raises EquiforgeError for a program that can't be searched.
     """
-    return _Run(program, options, progress).run()
+    if options.partitions(program.module):
+        from equiforge.partition.optimize import PartitionedRun
+
+        return PartitionedRun(program, options, progress).run()
+    return Run(program, options, progress).run()

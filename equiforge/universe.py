@@ -20,6 +20,8 @@ DIALECTS: dict[str, str] = {
 """Name to ``module:object``. No name is one of xDSL's own."""
 
 PASSES: dict[str, str] = {
+    "partition": "equiforge.passes.partition:PartitionPass",
+    "inline-calls": "equiforge.passes.inline_calls:InlineCallsPass",
     "import-torch": "equiforge.passes.import_torch:ImportTorchPass",
     "convert-forge-to-egraph": "equiforge.passes.convert_forge_to_egraph:ConvertForgeToEgraphPass",
     "saturate": "equiforge.passes.saturate:SaturatePass",

@@ -34,11 +34,15 @@ class Request:
     print_ir: bool
     validate: bool
     seed: int
+    partition: str = "auto"
+    jobs: int = 0
+    remember: bool = True
 
 
 def run_optimize(spec: str, request: Request) -> None:
     """Optimizes the program that ``spec`` names; prints to stdout, and progress to stderr."""
     check_choice("numerics", request.numerics, NUMERICS)
+    check_choice("--partition", request.partition, ("auto", "on", "off"))
     if request.json_file == "-" and request.print_ir:
         raise EquiforgeError("--json - and --print-ir both want standard output", hint="give --json a file")
     if request.out.exists() and not request.out.is_dir():
@@ -75,6 +79,9 @@ def run_optimize(spec: str, request: Request) -> None:
                 stop_after=request.stop_after,
                 validate=request.validate,
                 seed=request.seed,
+                partition=request.partition,
+                jobs=request.jobs,
+                remember=request.remember,
             ),
             progress,
         )
@@ -123,6 +130,16 @@ def _summarize(result: Result, name: str, request: Request, console: Console) ->
             f"{egraph.get('rounds')} rounds, {saturated}",
             highlight=False,
         )
+    if result.partition_stats:
+        shown = result.partition_stats
+        console.print(
+            f"partitions: {len(shown['partitions'])}, of {shown['subgraphs']} distinct subgraphs "
+            f"({shown['remembered']} remembered)",
+            highlight=False,
+        )
+        for row in shown["partitions"]:
+            what = row["failed"] or f"best {row['best_us']:.4g} µs"
+            console.print(f"  {row['calls']} calls of {row['distinct']} subgraphs: {what}", highlight=False)
     if extraction:
         complete = "complete" if extraction.get("complete") else "stopped early"
         console.print(

@@ -17,7 +17,7 @@ import hashlib
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from equiforge.errors import EquiforgeError
 from equiforge.partition.segments import Cut, CutPoints
@@ -107,7 +107,8 @@ def _part(
 def _name(function: FuncOp, value: SSAValue) -> str | None:
     if value.name_hint or function.arg_attrs is None or value.owner is not function.body.block:
         return value.name_hint
-    stated = function.arg_attrs.data[list(function.body.block.args).index(value)].data.get("forge.name")
+    assert isinstance(value, BlockArgument)
+    stated = function.arg_attrs.data[value.index].data.get("forge.name")
     return stated.data if isinstance(stated, StringAttr) else None
 
 

@@ -1,4 +1,4 @@
-"""Where a forge function may be cut: connected convex subgraphs of at most so much work, with the least traffic between.
+"""Where a forge function may be cut: connected convex subgraphs of limited work, with the least traffic between.
 
 A run of consecutive ops is convex in any topological order, and so is each connected component of one. For a limit on
 the *weight* of a subgraph (its products and reductions: what its e-graph grows with) the cheapest partition into runs
@@ -16,12 +16,14 @@ from itertools import accumulate, pairwise
 from math import prod
 
 import rustworkx
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from equiforge.dialects import forge
 from equiforge.dialects.op_table import ELEMENT_BYTES
 from equiforge.dialects.tile_types import element_name, element_type_of, shape_of
+from equiforge.errors import EquiforgeError
 
 _SOURCES = (forge.ConstantOp, forge.IotaOp)
 _VIEWS = (forge.TransposeOp, forge.ReshapeOp, forge.ExpandOp, forge.SliceOp)
@@ -48,8 +50,8 @@ class Cut:
 
 
 class CutPoints:
-    """The ops of a function that partitions divide, and those that every subgraph gets a copy of: constants, index vectors
-    and what is made of these alone (masks), and layout changes of arguments."""
+    """The ops of a function that partitions divide, and those that every subgraph gets a copy of: constants, index
+    vectors and what is made of these alone (masks), and layout changes of arguments."""
 
     def __init__(self, function: FuncOp):
         self.function = function
@@ -167,7 +169,8 @@ class CutPoints:
                 inside.update(self.ops[end].results)
                 alive += self._made[end] - sum(self._made[n] for n in self._ends[end] if n >= start)
                 traffic = best[start] + read_bytes + alive + _LAUNCH_BYTES
-                if end + 1 not in best or traffic < best[end + 1]:
+                # Of equal ones the latest cut: what follows a product without traffic is done with it.
+                if end + 1 not in best or traffic <= best[end + 1]:
                     best[end + 1], before[end + 1] = traffic, start
         runs: list[tuple[Operation, ...]] = []
         end = last
@@ -231,6 +234,15 @@ def cuts(function: FuncOp, granularities: Sequence[int] = GRANULARITIES) -> list
         cut = points.cheapest(limit)
         found.setdefault(cut.runs, cut)
     return sorted(found.values(), key=lambda c: c.traffic)
+
+
+def main_function(module: ModuleOp) -> FuncOp:
+    """The function of a program: ``@main``, or the only one."""
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    named = [f for f in functions if f.sym_name.data == "main"]
+    if len(named or functions) != 1:
+        raise EquiforgeError(f"expected one function @main in the module, found {len(functions)} functions")
+    return (named or functions)[0]
 
 
 def weight_of(function: FuncOp) -> int:
