@@ -16,6 +16,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from equiforge.codegen.equal_kernels import share_kernels
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.kernel_builder import KernelBuilder, is_parallel
 from equiforge.codegen.layout import Layout
@@ -101,7 +102,9 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
     body.add_op(kernel.ReturnOp([_result(v, sources, buffers, body) for v in returned]))
 
     graph = kernel.GraphOp(function.sym_name.data, Region(body))
-    return ModuleOp([*(op.clone() for op in axes), graph, *functions], dict(module.attributes))
+    built = ModuleOp([*(op.clone() for op in axes), graph, *functions], dict(module.attributes))
+    share_kernels(built)
+    return built
 
 
 def argument_name(function: func.FuncOp, number: int) -> str:

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from equiforge._version import __version__
 from equiforge.codegen.errors import CodegenError
@@ -100,6 +100,15 @@ class _Launcher:
         self.buffers: dict[SSAValue, str] = {}
         self.inputs: list[tuple[str, kernel.BufferOp]] = []
         self.constants: list[tuple[str, kernel.BufferOp]] = []
+        self._made: set[SSAValue] = set()
+        self._last_use: dict[SSAValue, Operation] = {}
+        self._last_launch: Operation | None = None
+        for op in graph.body.block.ops:
+            if isinstance(op, kernel.LaunchOp):
+                self._last_launch = op
+                self._last_use |= {buffer.result: op for buffer in self._buffers_of(op)}
+            elif isinstance(op, kernel.ReturnOp):
+                self._last_use |= dict.fromkeys(map(_root, op.values), op)
         for op in graph.body.block.ops:
             if isinstance(op, kernel.BufferOp):
                 name = self.names.fresh(op.label.data)
@@ -134,34 +143,60 @@ class _Launcher:
         ]
         lines += [f'    _check("{name}", {name})' for name in arguments]
         device = f"{arguments[0]}.device" if arguments else '"cuda"'
-        launches: list[str] = []
-        results: list[str] = []
+        body: list[str] = []
         for op in self.graph.body.block.ops:
-            match op:
-                case kernel.BufferOp():
-                    kind, name = op.kind.data, self.buffers[op.result]
-                    if kind == "constant":
-                        ref = _ref(op.result.type)
-                        lines.append(
-                            f"    {name} = torch.tensor({name.upper()}, dtype={_dtype(ref)}, "
-                            f"device={device}).reshape({ref.shape})"
-                        )
-                    elif kind != "input":
-                        lines.append(f"    {name} = {_allocation(_ref(op.result.type), device)}")
-                case kernel.LaunchOp():
-                    launches.append(self._launch(op))
-                case kernel.ReturnOp():
-                    results = [self._value(v) for v in op.values]
-                case _:
-                    pass
-        if launches:
-            if arguments:
-                lines.append(f"    with torch.cuda.device_of({arguments[0]}):")
-                lines += [f"        {text}" for text in launches]
-            else:
-                lines += [f"    {text}" for text in launches]
+            if isinstance(op, kernel.LaunchOp):
+                body += self._allocations(op, device)
+                body.append(self._launch(op))
+                body += self._freed(op)
+        if body and arguments:
+            lines.append(f"    with torch.cuda.device_of({arguments[0]}):")
+            lines += [f"        {text}" for text in body]
+        else:
+            lines += [f"    {text}" for text in body]
+        last = self.graph.body.block.last_op
+        results = [self._value(v) for v in last.operands] if isinstance(last, kernel.ReturnOp) else []
         lines.append(f"    return {', '.join(results)}" if results else "    return ()")
         return "\n".join(lines) + "\n"
+
+    def _allocations(self, launch: kernel.LaunchOp, device: str) -> list[str]:
+        """What is made just before the first launch that has it as an argument: what is needed later takes no memory
+        yet."""
+        lines: list[str] = []
+        for buffer in self._buffers_of(launch):
+            kind = buffer.kind.data
+            if kind == "input" or buffer.result in self._made:
+                continue
+            self._made.add(buffer.result)
+            name, ref = self.buffers[buffer.result], _ref(buffer.result.type)
+            if kind == "constant":
+                made = f"torch.tensor({name.upper()}, dtype={_dtype(ref)}, device={device}).reshape({ref.shape})"
+            else:
+                made = _allocation(ref, device)
+            lines.append(f"{name} = {made}")
+        return lines
+
+    def _freed(self, launch: kernel.LaunchOp) -> list[str]:
+        """Temporaries that no later launch has are given back; before the last launch, for the function ends there."""
+        if launch is self._last_launch:
+            return []
+        names = [
+            self.buffers[buffer.result]
+            for buffer in self._buffers_of(launch)
+            if buffer.kind.data == "temporary" and self._last_use[buffer.result] is launch
+        ]
+        return [f"del {', '.join(names)}"] if names else []
+
+    @staticmethod
+    def _buffers_of(launch: kernel.LaunchOp) -> list[kernel.BufferOp]:
+        found: dict[kernel.BufferOp, None] = {}
+        for value in launch.arguments:
+            owner = value.owner
+            while isinstance(owner, kernel.ViewOp):
+                owner = owner.source.owner
+            if isinstance(owner, kernel.BufferOp):
+                found[owner] = None
+        return list(found)
 
     def _launch(self, op: kernel.LaunchOp) -> str:
         name = op.callee.root_reference.data
@@ -191,6 +226,12 @@ class _Launcher:
         if strides is None:
             raise CodegenError(f"a result of type {ref} has no strides")
         return f"{source}.as_strided({_tuple(ref.shape)}, {_tuple(strides)}, {offset})"
+
+
+def _root(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, kernel.ViewOp):
+        value = value.owner.source
+    return value
 
 
 def _ref(type_: object) -> kernel.RefType:
