@@ -113,7 +113,7 @@ class PartitionedRun(Run):
         if self.stops("import", lambda: str(self.program.module)):
             return self.result
         with self.stage("egraph"):
-            self.partitions, self.texts = partitions_of(self.program.module)
+            self.partitions, self.texts = partitions_of(self._without_copies())
         if self.options.stop_after in ("egraph", "saturate"):
             raise EquiforgeError(
                 f"a program in {len(self.texts)} distinct subgraphs has no single e-graph to show",

@@ -1,205 +1,248 @@
-"""Partitions of joint graphs: against torch's min-cut, against autograd in float64, against all choices there are."""
+"""Partitions: what is cut, that nothing is lost, and that compositions are the best ones."""
 
 from __future__ import annotations
 
 import itertools
-import random
-from typing import Any
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-from xdsl.builder import ImplicitBuilder
-from xdsl.dialects.builtin import TensorType, f32
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from torch import nn
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation, SSAValue
 
-from equiforge.analysis.work import flops_of
-from equiforge.dialects import forge
-from equiforge.remat.benchmark import base_flops, compare, gradient_error, partitions, prepared
-from equiforge.remat.model import JointModel, joint_model
-from equiforge.remat.partition import partition
-from equiforge.remat.solve import first_computed, solve
-from equiforge.remat.torch_partition import min_cut_partition
+from equiforge.codegen.run import run_interpreted
+from equiforge.frontend.program import import_module
+from equiforge.ir_text import parse_module
+from equiforge.partition.compose import inline_call
+from equiforge.partition.optimize import Partition, compositions, partitions_of
+from equiforge.partition.outline import outline
+from equiforge.partition.search import PartCandidate, PartOptions, PartResult, search_parts
+from equiforge.partition.segments import CutPoints, main_function, value_bytes
+from equiforge.partition.store import ResultStore
+from equiforge.pipeline import Options, Result, optimize_program
 from equiforge.verify.interpreter import evaluate
-from equiforge.workloads.training import TRAINING
+from equiforge.verify.random_programs import random_arguments, random_program
 
-SMALL: dict[str, dict[str, int]] = {
-    "attention": {"batch": 1, "tokens": 24, "width": 16},
-    "swiglu": {"batch": 1, "tokens": 24, "width": 16, "hidden": 40},
-    "transformer": {"batch": 1, "tokens": 24, "width": 16, "hidden": 40, "layers": 4},
-}
+SEEDS = range(40)
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_no_more_bytes_and_no_more_operations_than_min_cut(name: str) -> None:
-    rows = list(compare(name, [1.0] if name == "transformer" else [1.0, 0.5], SMALL[name]))
-    assert all(row.holds for row in rows)
-    # At torch's default, its rules leave something to gain.
-    default = rows[0]
-    assert default.fewest_bytes.saved < default.torch.saved
-    assert default.fewest_flops.recomputed < default.torch.recomputed
-    assert default.fewest_bytes.peak < default.torch.peak
-
-
-@pytest.mark.parametrize("name", ["attention", "swiglu"])
-def test_gradients_of_partitions_by_the_interpreter(name: str) -> None:
-    module, inputs = TRAINING[name](**SMALL[name])
-    inputs = tuple(x.detach().double().requires_grad_() for x in inputs)
-    joint, model = prepared(module.double(), inputs)
-    tangents = joint.graph.make_tangents()
-    expected = [result for result in joint.graph.run(tangents) if result is not None]
-    arguments = [argument.numpy() for argument in joint.arguments(tangents)]
-    for part in partitions(joint, model, base_flops(model), 0.5):
-        # Forward and backward on their own, as they would run.
-        *given, tangent = arguments
-        forward = evaluate(part.forward, given)
-        results, saved = forward[: part.num_results], forward[part.num_results :]
-        gradients = evaluate(part.backward, [*saved, tangent])
-        for ours, theirs in zip([*results, *gradients], expected, strict=True):
-            np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-10, atol=1e-10)
-
-
-def test_gradients_of_partitions_of_a_transformer() -> None:
-    assert gradient_error("transformer", 1.0, {**SMALL["transformer"], "layers": 2}) < 1e-10
-
-
-@pytest.mark.parametrize("name", ["attention", "swiglu"])
-def test_saved_bytes_are_those_that_torch_holds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The counter, on torch's partition, against the storages of the tensors that torch's own forward returns."""
-    module, inputs = TRAINING[name](**SMALL[name])
-    joint, _ = prepared(module, inputs)
-    graphs: list[Any] = []
-    import equiforge.remat.torch_partition as under_test
-
-    original = under_test.min_cut_rematerialization_partition
-
-    def kept(*args: Any, **kwargs: Any) -> Any:
-        graphs.extend(original(*args, **kwargs))
-        return graphs[:2]
-
-    monkeypatch.setattr(under_test, "min_cut_rematerialization_partition", kept)
-    found = min_cut_partition(joint.graph)
-    primals = [primal.detach() for primal in joint.graph.primals]
-    with torch.no_grad():
-        saved = graphs[0](*primals)[joint.graph.num_forward_outputs :]
-    own = {primals[number].untyped_storage().data_ptr() for number in joint.graph.parameters}
-    storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in saved}
-    assert found.saved_bytes() == sum(size for place, size in storages.items() if place not in own)
-
-
-class _Dropped(nn.Module):
-    """A mask that is drawn once, used early and late."""
-
-    def __init__(self) -> None:
+class Layer(nn.Module):
+    def __init__(self, hidden: int):
         super().__init__()
-        self.first = nn.Linear(16, 64)
-        self.last = nn.Linear(64, 16)
+        self.norm = nn.RMSNorm(hidden, eps=1e-5)
+        self.up = nn.Linear(hidden, 2 * hidden, bias=False)
+        self.down = nn.Linear(2 * hidden, hidden, bias=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.last(F.dropout(torch.tanh(self.first(x)), 0.3))
-
-
-def test_a_draw_is_saved_however_large() -> None:
-    """Case 096: the partitioner of a memory budget drew the mask again."""
-    _, model = prepared(_Dropped(), (torch.randn(8, 16),))
-    choice = solve(model.cut, max_recomputed=10**9)
-    assert choice is not None
-    part = partition(model, choice)
-
-    def draws(function: FuncOp) -> list[str]:
-        return [op.target for op in function.body.block.ops if isinstance(op, forge.OpaqueOp)]
-
-    assert draws(part.forward) == ["aten.native_dropout.default"]
-    assert draws(part.backward) == []
-    terminator = part.forward.body.block.last_op
-    assert terminator is not None
-    mask = next(op for op in part.forward.body.block.ops if isinstance(op, forge.OpaqueOp)).results[1]
-    assert mask in terminator.operands
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.down(torch.relu(self.up(self.norm(x))))
 
 
-def _random_joint(seed: int) -> JointModel:
-    """A small joint function: a random forward, then one op of the backward for some of its values."""
-    choose = random.Random(seed)
-    block = Block(arg_types=[TensorType(f32, [4]), TensorType(f32, [4, 4]), TensorType(f32, [4])])
-    x, w, tangent = block.args
-    with ImplicitBuilder(block):
-        values: list[SSAValue] = [forge.ReshapeOp(x, [1, 4]).result]
-        for _ in range(choose.randrange(3, 6)):
-            a, b = choose.choice(values), choose.choice(values)
-            op: Operation = choose.choice(
-                [
-                    lambda a=a: forge.ExpOp(a),
-                    lambda a=a, b=b: forge.MulOp(a, b),
-                    lambda a=a: forge.ReduceOp("sum", a, 1),
-                    lambda a=a: (
-                        forge.ExpandOp(a, [3, a.type.get_shape()[1]]) if a.type.get_shape()[0] == 1 else forge.TanhOp(a)
-                    ),
-                    lambda a=a: forge.MatmulOp(a, w) if a.type.get_shape()[1] == 4 else forge.NegOp(a),
-                ]
-            )()
-            values.append(op.results[0])
-        result = values[-1]
-        grads: list[SSAValue] = []
-        start = forge.ReshapeOp(tangent, [1, 4]).result
-        for value in choose.sample(values, min(3, len(values))):
-            grads.append(forge.MulOp(start, value).result)
-        ReturnOp(result, *grads)
-    types = [v.type for v in (result, *grads)]
-    function = FuncOp("main", ([a.type for a in block.args], types), Region(block))
-    function.verify()
-    return joint_model(function, 1, [2], [1])
+def stack(layers: int, hidden: int = 32) -> tuple[nn.Module, torch.Tensor]:
+    torch.manual_seed(0)
+    return nn.Sequential(*(Layer(hidden) for _ in range(layers))).eval(), torch.randn(10, hidden)
 
 
-def _all_choices(model: JointModel) -> list[tuple[int, int]]:
-    """(saved bytes, recomputed operations) of every choice: all sets of saved storages, all sets of recomputed ops."""
-    cut = model.cut
-    values = [*(r for op in cut.early for r in op.results), *model.function.body.block.args[:2]]
-    roots = [s for v in values for s in cut.storages.of(v) if s.root is v]
-    free = [op for op in cut.early if op not in cut.required]
-    found: set[tuple[int, int]] = set()
-    for in_forward in itertools.product((False, True), repeat=len(free)):
-        forward = cut.required | {op for op, yes in zip(free, in_forward, strict=True) if yes}
-        if any(o.owner in cut.early and o.owner not in forward for op in forward for o in op.operands):
-            continue
-        for keep in itertools.product((False, True), repeat=len(roots)):
-            saved = {s.root for s, yes in zip(roots, keep, strict=True) if yes}
-            if any(v.owner in cut.early and v.owner not in forward for v in saved):
-                continue
-            again: set[Operation] = set()
-            stack, possible = list(cut.needed), True
-            while stack and possible:
-                value = stack.pop()
-                if value in saved:
-                    continue
-                possible = isinstance(value.owner, Operation)
-                if possible and value.owner not in again:
-                    again.add(value.owner)
-                    stack += value.owner.operands
-            if possible:
-                flops = sum(flops_of(op) for op in again) + sum(flops_of(op) for op in forward - cut.required)
-                size = sum(cut.cost(s) for s, yes in zip(roots, keep, strict=True) if yes)
-                found.add((size, flops - first_computed(cut)))
-    return sorted(found)
+def inlined(outlined: ModuleOp) -> ModuleOp:
+    """The partitioned program with its calls replaced by what they call."""
+    main = main_function(outlined)
+    functions = {f.sym_name.data: f for f in outlined.body.block.ops if isinstance(f, FuncOp)}
+    for call in [op for op in main.body.block.ops if isinstance(op, CallOp)]:
+        inline_call(call, functions[call.callee.string_value()])
+    main.detach()
+    return ModuleOp([main], dict(outlined.attributes))
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_the_solver_finds_the_best_of_all_choices(seed: int) -> None:
-    model = _random_joint(seed)
-    everything = _all_choices(model)
-    for bound in {0, 4, 12, max(flops for _, flops in everything)}:
-        choice = solve(model.cut, max_recomputed=bound)
-        assert choice is not None
-        best = min((size, flops) for size, flops in everything if flops <= bound)
-        assert (choice.saved_bytes, choice.recomputed) == best
-        part = partition(model, choice)
-        assert part.saved_bytes() == choice.saved_bytes
-        assert part.flops() - base_flops(model) <= choice.recomputed
-    for bound in {size for size, _ in everything}:
-        choice = solve(model.cut, max_saved=bound)
-        assert choice is not None
-        flops, size = min((flops, size) for size, flops in everything if size <= bound)
-        assert (choice.saved_bytes, choice.recomputed) == (size, flops)
-    assert solve(model.cut, max_saved=min(size for size, _ in everything) - 1) is None
+def reaches(start: Operation, within: set[Operation]) -> set[Operation]:
+    """Ops that use results of ``start``, directly or not, through ops of ``within`` only."""
+    found: set[Operation] = set()
+    stack = [start]
+    while stack:
+        for result in stack.pop().results:
+            for use in result.uses:
+                if use.operation not in found:
+                    found.add(use.operation)
+                    if use.operation in within:
+                        stack.append(use.operation)
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("limit", [1, 3])
+def test_subgraphs_are_convex_and_hold_each_op_once(seed: int, limit: int) -> None:
+    function = main_function(random_program(seed, 14))
+    points = CutPoints(function)
+    cut = points.cheapest(limit)
+    assert sorted(points.place[op] for run in cut.runs for op in run) == list(range(len(points.ops)))
+    everything = set(function.body.block.ops)
+    for run in cut.runs:
+        inside = set(run)
+        assert len(run) == 1 or sum(points.weight(op) for op in run) <= limit
+        left = {user for op in run for r in op.results for u in r.uses if (user := u.operation) not in inside}
+        for op in left - points.free:
+            assert not (reaches(op, everything - points.free) & inside), "a path leaves the subgraph and comes back"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_partitioned_program_computes_the_same(seed: int) -> None:
+    module = random_program(seed, 14)
+    arguments = random_arguments(module, seed)
+    function = main_function(module)
+    for limit in (1, 2, 5):
+        again = inlined(outline(module, function, CutPoints(function).cheapest(limit)))
+        again.verify()
+        for wanted, found in zip(evaluate(module, arguments), evaluate(again, arguments), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def traffic(points: CutPoints, start: int, end: int) -> int:
+    """What a run of ops reads from outside and writes for outside, counted from the uses themselves."""
+    run = points.ops[start:end]
+    own = {r for op in run for r in op.results}
+    read = {v for op in run for v in points.reads(op) if v not in own}
+
+    def is_needed(value: SSAValue) -> bool:
+        users = [u.operation for u in value.uses]
+        return value in points.results or any(points.place.get(user, -1) >= end for user in users)
+
+    return sum(map(value_bytes, read)) + sum(value_bytes(v) for v in own if is_needed(v)) + 8_000_000
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_other_cut_has_less_traffic(seed: int) -> None:
+    points = CutPoints(main_function(random_program(seed, 9)))
+    count, limit = len(points.ops), 2
+    points.__dict__["anchors"] = ()  # the shortest path alone, over the whole program
+    best: int | None = None
+    for size in range(count):
+        for places in itertools.combinations(range(1, count), size):
+            runs = list(itertools.pairwise((0, *places, count)))
+            fits = all(b - a == 1 or sum(map(points.weight, points.ops[a:b])) <= limit for a, b in runs)
+            if fits:
+                spent = sum(traffic(points, a, b) for a, b in runs)
+                best = spent if best is None else min(best, spent)
+    assert points.cheapest(limit).traffic == best
+
+
+def test_equal_layers_are_cut_alike_and_are_one_subgraph() -> None:
+    model, x = stack(6)
+    partitions, texts = partitions_of(import_module(model, (x,), "stack", "real").module)
+    for partition in partitions:
+        assert partition.size % 6 == 0
+        assert len(partition.parts) == partition.size // 6
+    one, _ = partitions_of(import_module(*(lambda m, t: (m, (t,)))(*stack(2)), "stack", "real").module)
+    assert len(texts) == len({key for p in one for key in p.parts.values()}), "as many as two layers have"
+
+
+def fake(costs: list[float]) -> PartResult:
+    return PartResult([PartCandidate(c, c, 1, 0, 0, "", "") for c in costs])
+
+
+def test_compositions_come_in_the_order_of_their_cost_and_none_twice() -> None:
+    rng = np.random.default_rng(0)
+    results = {key: fake(sorted(rng.uniform(1, 9, 4).tolist())) for key in "abcd"}
+    empty = FuncOp("main", ([], []))
+    partitions = [
+        Partition(8, empty, {"part0": "a", "part1": "b"}, {"part0": 2, "part1": 1}),
+        Partition(4, empty, {"part0": "c", "part1": "d", "part2": "a"}, {"part0": 1, "part1": 3, "part2": 1}),
+    ]
+    wanted: list[float] = []
+    for partition in partitions:
+        lists = [
+            [c.estimate_us * partition.calls[n] for c in results[k].candidates] for n, k in partition.parts.items()
+        ]
+        wanted.extend(sum(choice) for choice in itertools.product(*lists))
+    found = list(compositions(partitions, results))
+    assert [c.cost_us for c in found] == pytest.approx(sorted(wanted))
+    assert len({(c.partition, c.chosen) for c in found}) == len(wanted)
+
+
+def test_a_partition_with_a_subgraph_that_nothing_computes_is_left_out() -> None:
+    results = {"a": fake([1.0]), "b": PartResult([], error="no kernel")}
+    partitions = [Partition(8, FuncOp("main", ([], [])), {"part0": k}, {"part0": 1}) for k in "ba"]
+    assert [c.partition for c in compositions(partitions, results)] == [1]
+
+
+def rows(result: Result) -> list[tuple[object, ...]]:
+    return [(r.kernels, r.bytes, r.flops, r.estimate_us, r.source) for r in result.candidates]
+
+
+@pytest.fixture(scope="module")
+def searched() -> Iterator[tuple[nn.Module, torch.Tensor, Result]]:
+    model, x = stack(3)
+    options = Options(partition="on", top=2, compile=False, remember=False, jobs=1)
+    yield model, x, optimize_program(import_module(model, (x,), "stack", "real"), options, None)
+
+
+def test_the_composed_kernels_compute_the_stack(searched: tuple[nn.Module, torch.Tensor, Result]) -> None:
+    model, x, result = searched
+    program = import_module(model, (x,), "stack", "real")
+    wanted = model.double()(x.double())
+    model.float()
+    assert result.candidates
+    for row in result.candidates:
+        assert row.rejected is None
+        (found,) = run_interpreted(row.source, program.example_args)
+        torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5)
+        kernels = re.findall(r"^def \w+_kernel\(", row.source, re.MULTILINE)
+        assert 3 * len(kernels) == row.launches, "three equal layers share their kernels"
+
+
+def test_the_number_of_processes_changes_nothing(searched: tuple[nn.Module, torch.Tensor, Result]) -> None:
+    model, x, result = searched
+    options = Options(partition="on", top=2, compile=False, remember=False, jobs=2, validate=False)
+    again = optimize_program(import_module(model, (x,), "stack", "real"), options, None)
+    assert rows(again) == rows(result)
+
+
+def test_results_are_remembered_but_not_for_other_options(tmp_path: Path) -> None:
+    model, x = stack(1)
+    _, texts = partitions_of(import_module(model, (x,), "layer", "real").module)
+    store = ResultStore(tmp_path / "results.sqlite")
+    first = search_parts(texts, PartOptions(), 1, store)
+    second = search_parts(texts, PartOptions(), 1, ResultStore(tmp_path / "results.sqlite"))
+    assert all(r.remembered for r in second.values())
+    assert [r.candidates for r in second.values()] == [r.candidates for r in first.values()]
+    key = next(iter(texts))
+    assert store.get(key, PartOptions(target="a100")) is None
+
+
+def test_a_store_that_can_not_be_written_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    store = ResultStore(tmp_path / "file" / "results.sqlite")
+    store.put("a", PartOptions(), {})
+    assert store.get("a", PartOptions()) is None
+
+
+def test_tile_programs_with_other_axes_of_one_name_are_kept_apart() -> None:
+    from equiforge.partition.compose import compose
+
+    text = """
+    tile.axis @t0 extent {n}
+    func.func @main(%x: tensor<{n}x4xf32>) -> tensor<{n}x4xf32> {{
+      %p = tile.partition %x along 0 by @t0 :
+        (tensor<{n}x4xf32>) -> !tile.view<{n}x4xf32, [#tile.partition<@t0, 0>]>
+      %e = forge.exp %p : !tile.view<{n}x4xf32, [#tile.partition<@t0, 0>]>
+      %c = tile.combine %e along 0 by @t0 :
+        (!tile.view<{n}x4xf32, [#tile.partition<@t0, 0>]>) -> tensor<{n}x4xf32>
+      %s = tile.store %c : tensor<{n}x4xf32>
+      func.return %s : tensor<{n}x4xf32>
+    }}"""
+    main = parse_module("""
+    func.func private @a(tensor<8x4xf32>) -> tensor<8x4xf32>
+    func.func private @b(tensor<6x4xf32>) -> tensor<6x4xf32>
+    func.func @main(%x: tensor<8x4xf32>, %y: tensor<6x4xf32>) -> (tensor<8x4xf32>, tensor<6x4xf32>) {
+      %0 = func.call @a(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+      %1 = func.call @b(%y) : (tensor<6x4xf32>) -> tensor<6x4xf32>
+      func.return %0, %1 : tensor<8x4xf32>, tensor<6x4xf32>
+    }""")
+    whole = compose(main_function(main), {"a": parse_module(text.format(n=8)), "b": parse_module(text.format(n=6))})
+    whole.verify()
+    x, y = np.arange(32.0).reshape(8, 4) / 9, np.arange(24.0).reshape(6, 4) / 9
+    found = evaluate(whole, [x.astype(np.float32), y.astype(np.float32)], tile_sizes={"t0": 3, "t0_2": 4})
+    np.testing.assert_allclose(found[0], np.exp(x), rtol=1e-6)
+    np.testing.assert_allclose(found[1], np.exp(y), rtol=1e-6)
