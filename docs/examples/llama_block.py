@@ -1,4 +1,4 @@
-"""A Llama-style block: RMSNorm, QKV, RoPE, grouped causal attention, output projection, residual, RMSNorm, SwiGLU, residual.
+"""A Llama-style block: norm, QKV, RoPE, grouped causal attention, output projection, residual, norm, SwiGLU, residual.
 
 equiforge optimize docs/examples/llama_block.py:make            one block
 equiforge optimize docs/examples/llama_block.py:stack8          eight of them
