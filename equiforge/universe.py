@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
     "convert-forge-to-egraph": "equiforge.passes.convert_forge_to_egraph:ConvertForgeToEgraphPass",
     "saturate": "equiforge.passes.saturate:SaturatePass",
     "extract": "equiforge.passes.extract:ExtractPass",
+    "rematerialize": "equiforge.passes.rematerialize:RematerializePass",
     "convert-tile-to-kernel": "equiforge.passes.convert_tile_to_kernel:ConvertTileToKernelPass",
 }
 """The file of a pass is named as its id, its class as its file."""

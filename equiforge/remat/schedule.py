@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from equiforge.analysis.memory import straight_line
 from equiforge.analysis.storage import Storages
-from equiforge.analysis.work import Work, work_of
+from equiforge.analysis.work import work_of
 from equiforge.cse.effects import Effects, EffectTable
 from equiforge.dialects import forge
 
@@ -38,12 +38,11 @@ class Value:
 
 @dataclass(eq=False)
 class Step:
-    """One run of an op. ``first``: the run whose results this one makes again, so that it becomes a copy of the op."""
+    """One run of an op."""
 
     op: Operation
     operands: list[Value]
     results: list[Value] = field(default_factory=list["Value"])
-    first: Step | None = None
 
 
 class Schedule:
@@ -58,7 +57,11 @@ class Schedule:
         self.storages = Storages(block)
         effects = EffectTable()
         self.pure = {op for op in block.ops if effects.of(op) is Effects.NONE}
-        self.work: dict[Operation, Work] = {op: work_of(op, self.storages) for op in block.ops}
+        self.weights: dict[Operation, int] = {}
+        """Operations and bytes of an op, added: what running it once more costs."""
+        for op in block.ops:
+            work = work_of(op, self.storages)
+            self.weights[op] = work.flops + work.bytes
         self.values: dict[SSAValue, Value] = {}
         """The first version of each value."""
         self.arguments: list[Value] = []
@@ -75,9 +78,9 @@ class Schedule:
             for ssa, value in zip(op.results, step.results, strict=True):
                 self.values[ssa] = value
 
-    def run(self, op: Operation, operands: list[Value], first: Step | None = None) -> Step:
+    def run(self, op: Operation, operands: list[Value]) -> Step:
         """A run of an op on some versions of its operands."""
-        step = Step(op, operands, first=first)
+        step = Step(op, operands)
         for ssa in op.results:
             value = Value(ssa, step)
             if isinstance(op, forge.TupleOp):
@@ -125,32 +128,37 @@ class Schedule:
         """The most bytes held at one step."""
         return max(self.held(self.steps if steps is None else steps))
 
-    def total_work(self) -> Work:
-        """Of all steps."""
-        total = Work()
-        for step in self.steps:
-            total += self.work[step.op]
-        return total
+    def weight(self, steps: Sequence[Step]) -> int:
+        """Operations and bytes of all steps."""
+        return sum(self.weights[step.op] for step in steps)
 
     # Back into the function
+
+    def again(self) -> list[Step]:
+        """The steps whose op has run before."""
+        seen: set[Operation] = set()
+        return [step for step in self.steps if step.op in seen or seen.add(step.op)]
 
     def write(self) -> None:
         """Put the function's ops in the order of the steps, with copies of those that run again."""
         block = self.function.body.block
         made: dict[Value, SSAValue] = {value: value.ssa for value in self.arguments}
         kept = {step.op for step in self.steps}
+        gone = [op for op in block.ops if op not in kept]
         for op in list(block.ops):
             op.detach()
-            if op not in kept:
-                op.erase(safe_erase=False)
-        operands = [[*step.op.operands] for step in self.steps]
-        for step, old in zip(self.steps, operands, strict=True):
-            new = [made[value] for value in step.operands]
-            if step.first is not None:
-                op = step.op.clone(dict(zip(old, new, strict=True)))
+        read = {op: tuple(op.operands) for op in kept}
+        placed: set[Operation] = set()
+        for step in self.steps:
+            operands = [made[value] for value in step.operands]
+            if step.op in placed:
+                op = step.op.clone(dict(zip(read[step.op], operands, strict=True)))
             else:
                 op = step.op
-                if any(a is not b for a, b in zip(old, new, strict=True)):
-                    op.operands = new
+                placed.add(op)
+                if tuple(operands) != read[op]:
+                    op.operands = operands
             block.add_op(op)
             made.update(zip(step.results, op.results, strict=True))
+        for op in reversed(gone):
+            op.erase()
