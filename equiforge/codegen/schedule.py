@@ -40,13 +40,14 @@ _LARGE_TILE = 1 << 16
 
 @dataclass
 class _Roles:
-    """What the axes of a kernel are used for."""
+    """What the axes of a kernel are used for; ``contiguous`` has the size of the largest array in which an axis cuts
+    the dimension whose elements are neighbours."""
 
     rows: set[str] = field(default_factory=lambda: set())
     columns: set[str] = field(default_factory=lambda: set())
     inner: set[str] = field(default_factory=lambda: set())
     reduced: set[str] = field(default_factory=lambda: set())
-    contiguous: set[str] = field(default_factory=lambda: set())
+    contiguous: dict[str, int] = field(default_factory=lambda: {})
     products: int = 0
 
     def is_side(self, axis: str) -> bool:
@@ -245,10 +246,11 @@ def _roles(function: kernel.FuncOp) -> _Roles:
         elif isinstance(op, kernel.LoadOp | kernel.StoreOp):
             ref, value = (op.source, op.result) if isinstance(op, kernel.LoadOp) else (op.target, op.value)
             before = isinstance(op, kernel.StoreOp) and op.axis_name is not None
-            for dim, digits in enumerate(cast(kernel.RefType, ref.type).layout.dims, start=-before):
+            layout = cast(kernel.RefType, ref.type).layout
+            for dim, digits in enumerate(layout.dims, start=-before):
                 axis = probe.axis_on(value.type, dim)
                 if axis is not None and digits and digits[-1][1] == 1:
-                    roles.contiguous.add(axis)
+                    roles.contiguous[axis] = max(roles.contiguous.get(axis, 0), prod(layout.shape))
     return roles
 
 
@@ -332,10 +334,11 @@ def _widen_elementwise(
     fixed: Mapping[str, int],
     device: Target,
 ) -> None:
-    """A kernel without products: contiguous elements together, then more rows while a block has few elements."""
+    """A kernel without products: contiguous elements together, those of large arrays first, then more rows while a
+    block has few elements."""
     goal = 1024 if device.capability else 512
     grid = [a for a in reversed(function.grid_axes) if a not in fixed]
-    for axis in sorted(grid, key=lambda a: a not in roles.contiguous):
+    for axis in sorted(grid, key=lambda a: -roles.contiguous.get(a, 0)):
         stored = [op for op in function.body.block.ops if isinstance(op, kernel.StoreOp)]
         sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 4, 1))
         loops = [v for op in function.body.walk() if isinstance(op, kernel.LoadOp) for v in op.results]

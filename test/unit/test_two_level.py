@@ -21,7 +21,7 @@ from equiforge.codegen.emit_triton import emit_triton
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.run import Trips, run_interpreted
 from equiforge.codegen.schedule import apply_schedules
-from equiforge.dialects import forge, tile
+from equiforge.dialects import forge, kernel, tile
 from equiforge.dialects.tile_axes import collected_tile
 from equiforge.dialects.tile_types import shape_of
 from equiforge.errors import EquiforgeError
@@ -504,6 +504,20 @@ def test_both_loops_may_stand_in_one_kernel() -> None:
     for sizes in ({"k0": 32, "k1": 8}, {"k0": 64, "k1": 64}, {"k1": 16}, {"k0": 128, "k1": 1}, {}):
         (found,) = run_interpreted(emitted(module, tiles=sizes), [x])
         close(found, x.double().sum(1, keepdim=True).numpy(), 1e-5)
+
+
+def test_a_merging_kernel_reads_the_large_array_along_its_contiguous_dimension() -> None:
+    def body(weight: Value, o: Value) -> Value:
+        tiles = cut(cut(o, 1, "h0"), 2, "v0")
+        total = tile.ReduceOp.over_axis("sum", forge.MulOp(tiles, cut(cut(weight, 1, "h0"), None, "v0")), 0)
+        return tile.StoreOp(tile.CombineOp(tile.CombineOp(forge.ReshapeOp(total, (32, 128)), 0, "h0"), 1, "v0"))
+
+    symbols = [tile.AxisOp("h0", 32), tile.AxisOp("v0", 128)]
+    built = build_kernels(program([tensor(16, 32, 1), tensor(16, 32, 128)], body, symbols))
+    apply_schedules(built, "h100")
+    (schedule,) = (function.schedule for function in kernel.functions_of(built))
+    # h0 is contiguous in the weights only, which are few.
+    assert schedule is not None and schedule.tiles == {"h0": 1, "v0": 64}
 
 
 @pytest.mark.parametrize("target", ["a100", "h100", "rtx5090"])
