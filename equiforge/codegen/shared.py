@@ -8,22 +8,44 @@ equal reducers become one, then equal ops; a merged kernel then has one loop.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation, SSAValue
 
 from equiforge.cse.eliminate import Merge, eliminate
-from equiforge.dialects import tile
+from equiforge.dialects import forge, tile
 from equiforge.dialects.assembly import symbol_attr
 
 
 def with_shared_ops(module: ModuleOp) -> ModuleOp:
-    """A copy of a tile program in which equal ops are one; stores stay apart, as they are arrays of their own."""
+    """A copy of a tile program in which equal ops are one: a value that two kernels would store is stored once.
+
+    Results of the program are arrays of their own, so two of them stay two stores.
+    """
     copy = module.clone()
     _share_reducers(copy)
-    eliminate(copy, _is_no_store)
+    results = {store for store in map(_stored, _returned(copy)) if store is not None}
+
+    def decide(merge: Merge) -> bool:
+        if merge.duplicate not in results:
+            return True
+        if merge.survivor in results:
+            return False
+        results.add(merge.survivor)
+        return True
+
+    eliminate(copy, decide)
     return copy
 
 
-def _is_no_store(merge: Merge) -> bool:
-    return not isinstance(merge.duplicate, tile.StoreOp)
+def _returned(module: ModuleOp) -> list[SSAValue]:
+    return [value for op in module.walk() if isinstance(op, ReturnOp) for value in op.operands]
+
+
+def _stored(value: SSAValue) -> Operation | None:
+    """The store that a result is, or that it is a view of."""
+    while isinstance(value.owner, forge.TransposeOp | forge.ReshapeOp | forge.ExpandOp | forge.SliceOp):
+        value = value.owner.operand
+    return value.owner if isinstance(value.owner, tile.StoreOp) else None
 
 
 def _share_reducers(module: ModuleOp) -> None:
