@@ -1,6 +1,7 @@
 """Prints, as a Markdown table, how many equal ops three tools find on the same graphs.
 
-``tools/compare-cse [GRAPH…]``; without arguments, all of ``GRAPHS``. The graph of torch is written down node by node,
+``tools/compare-cse [GRAPH…]``; without arguments, all of ``GRAPHS``. ``tools/compare-cse uses [PROGRAM…]`` prints what
+each use of ``cse`` in the pipeline changes for named programs instead. The graph of torch is written down node by node,
 one op for a node, so that our ``cse`` and xDSL's see exactly what ``torch._functorch.compile_utils.fx_graph_cse`` sees;
 then the graph is imported as forge, where the importer has made masks, constants and views once already, and the two
 count again. Dead nodes are gone before.
@@ -20,15 +21,18 @@ from torch._functorch import compile_utils
 from torch.utils import _pytree as pytree
 from xdsl.dialects import test as test_dialect
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.transforms.common_subexpression_elimination import cse as cse_of_xdsl
 
+from equiforge.cse.across import outline_equal
 from equiforge.cse.dead import eliminate_dead
 from equiforge.cse.effects import walk
 from equiforge.cse.eliminate import eliminate
 from equiforge.frontend.exported import export_module
 from equiforge.frontend.importer import import_exported
 from equiforge.frontend.joint import import_graph, trace_joint
+from equiforge.verify.interpreter import main_function
 from equiforge.workloads.training import TRAINING
 
 Inputs = tuple[Tensor, ...]
@@ -196,8 +200,64 @@ def compare(name: str) -> Counts:
     )
 
 
+PROGRAMS = (
+    "rmsnorm-linear:small",
+    "rmsnorm-mlp:small",
+    "rmsnorm-swiglu:small",
+    "gated-mlp:small",
+    "lora:small",
+    "layernorm-gemm:small",
+    "ngpt:small",
+    "mha-prefill:small",
+    "mha-decode:small",
+    "gqa-decode:small",
+    "sdpa:small",
+)
+
+
+def uses(specs: list[str]) -> None:
+    """Prints for each program: ops of forge and those that cse merges, classes of the first e-graph without and with
+    it, ops of the best candidate's tiles and how many are left when the kernels share what they compute alike; then
+    the functions that the programs together share."""
+    from equiforge.codegen.shared import with_shared_ops
+    from equiforge.egraph.encode import encode
+    from equiforge.egraph.saturate import SaturationOptions, saturate
+    from equiforge.frontend.program import load_program
+    from equiforge.search.extract import ExtractOptions, extract
+    from equiforge.search.to_tile import to_tile
+
+    print("| program | forge ops | merged | first e-classes | with cse | tile ops, all candidates | shared |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    functions: list[FuncOp] = []
+    for spec in specs:
+        module = load_program(spec).module
+        plain = encode(module)
+        before = _size(module)
+        merged = _left(module, eliminate)
+        graph = encode(module)
+        together, _, _ = saturate(graph, SaturationOptions())
+        tiles = [to_tile(together, c) for c in extract(together, ExtractOptions()).top(8)]
+        row = (before, merged, len(plain.nodes), len(graph.nodes))
+        found = sum(map(_size, tiles)), sum(_size(with_shared_ops(tile)) for tile in tiles)
+        print(f"| {spec} | " + " | ".join(f"{number:,}" for number in (*row, *found)) + " |", flush=True)
+        function = main_function(module)
+        function.detach()
+        function.sym_name = StringAttr(spec.split(":")[0].replace("-", "_"))
+        functions.append(function)
+    module = ModuleOp(functions)
+    before = _size(module)
+    shared = outline_equal(module)
+    eliminate_dead(module)
+    print(f"\nTogether: {before:,} ops; {_size(module):,} when equal subgraphs are functions of their own.")
+    for item in shared:
+        print(f"* @{item.name}: {item.ops} ops of {', '.join(item.callers)}")
+
+
 def main(names: list[str]) -> int:
     """Prints the table; returns 1 where another tool finds more than ours."""
+    if names[:1] == ["uses"]:
+        uses(names[1:] or list(PROGRAMS))
+        return 0
     unknown = [name for name in names if name not in GRAPHS]
     if unknown:
         print(f"compare-cse: no graph {unknown[0]!r}; there are {', '.join(GRAPHS)}", file=sys.stderr)
