@@ -34,6 +34,11 @@ def identity_of(reducer: str, element: str = "f32") -> float | int:
     return value
 
 
+def state_of(leaf: Tree) -> int | str:
+    """The state that a leaf ``state``, ``old`` or ``new`` reads: its number, or its name during synthesis."""
+    return leaf[1] if len(leaf) == 2 else 0
+
+
 def leaves_of(tree: Tree) -> Iterator[Tree]:
     """The leaves of a tree, from left to right."""
     if tree[0] in LEAVES:

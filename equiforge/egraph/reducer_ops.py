@@ -24,7 +24,7 @@ from equiforge.dialects import forge, tile
 from equiforge.dialects.inference import infer_parallel_reduce, infer_reduce
 from equiforge.dialects.op_table import COMBINERS, HALVES
 from equiforge.dialects.tile_types import PartitionAttr, element_type, state_on, states_of
-from equiforge.egraph.contributions import IDENTITY, LEAVES, Tree, leaves_of
+from equiforge.egraph.contributions import IDENTITY, LEAVES, Tree, leaves_of, state_of
 from equiforge.egraph.graph import Consumer, Reducer
 from equiforge.egraph.simulate import harmless
 
@@ -187,7 +187,7 @@ class ReducerBuilder:
         for number, consumer in enumerate(reducer.consumers, 1):
             leaves = read.setdefault(consumer.guarded, {("input", i): value for i, value in enumerate(inputs)})
             for part in _leaves(consumer.contribution, "state"):
-                leaves[part] = look(new.seen_by(consumer, _number(part)))
+                leaves[part] = look(new.seen_by(consumer, int(state_of(part))))
             like = look(new.seen_by(consumer, 0)).type
             contribution = body.tree(consumer.contribution, leaves, like)
             part = self._part(body, consumer, contribution, inputs)
@@ -205,7 +205,7 @@ class ReducerBuilder:
             return held
         leaves: dict[Tree, SSAValue] = {("held",): held}
         for leaf in _leaves(consumer.repair, "old", "new"):
-            state = _number(leaf)
+            state = int(state_of(leaf))
             identity = IDENTITY[self.reducer.reducer_of_state(state)]
             if leaf[0] == "new":
                 leaves[leaf] = new.seen_by(consumer, state)
@@ -296,8 +296,3 @@ def _stays(consumer: Consumer) -> bool:
 def _leaves(tree: Any, *names: str) -> list[Tree]:
     """The leaves of some names, each once."""
     return list(dict.fromkeys(leaf for leaf in leaves_of(tree) if leaf[0] in names))
-
-
-def _number(leaf: Tree) -> int:
-    """The state that a leaf reads."""
-    return int(leaf[1]) if len(leaf) > 1 else 0

@@ -12,14 +12,14 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from equiforge.egraph.contributions import IDENTITY, Tree, leaves_of, replaced
+from equiforge.egraph.contributions import IDENTITY, Tree, leaves_of, replaced, state_of
 from equiforge.egraph.families import synthesize, value_at_identity
 from equiforge.egraph.graph import REPLICATE, ClassType, Consumer, EGraph, ENode, Reducer
-from equiforge.egraph.repair_forms import COUNT, HELD, OLD_COUNT, Hidden, Refusal, renamed
+from equiforge.egraph.repair_forms import COUNT, HELD, OLD_COUNT, Hidden, Refusal, Repair, leaf
 from equiforge.egraph.simulate import counterexample
 
-_POINTWISE = ("unary", "binary", "select", "cast")
-_MAX_FORMS = 6
+POINTWISE = ("unary", "binary", "select", "cast")
+MAX_FORMS = 6
 """Forms of one contribution that are tried before it is refused."""
 _REDUCERS = ("max", "min", "sum")
 
@@ -37,6 +37,8 @@ class Found:
     inputs: list[int]
     certificate: str
     hidden: tuple[Hidden, ...] = ()
+    reads: tuple[int, ...] = ()
+    """The classes that state 0, state 1 … of the trees are; none means that state 0 is the producer."""
 
     @property
     def needs_count(self) -> bool:
@@ -49,9 +51,18 @@ class Found:
         ``names`` are the states that trees read by name, ``moved`` the numbers of the inputs in the loop."""
         names = dict(names)
         made: list[Consumer] = []
+        numbers = [int(names.get(class_id, 0)) for class_id in self.reads or (-1,)]
+
+        def place(part: Tree) -> Tree:
+            if part[0] == "input":
+                return ("input", moved[int(part[1])])
+            if part[0] not in ("state", "old", "new"):
+                return part
+            state = state_of(part)
+            return leaf(str(part[0]), names[state] if isinstance(state, str) else numbers[state])
 
         def final(tree: Tree) -> Tree:
-            return renamed(replaced(tree, lambda p: ("input", moved[int(p[1])]) if p[0] == "input" else p), names)
+            return replaced(tree, place)
 
         own = self.consumer
         for hidden in self.hidden:
@@ -60,7 +71,42 @@ class Found:
             names[hidden.name] = after + len(made)
         other = moved[own.other] if own.other >= 0 else -1
         contribution, repair = final(own.contribution), final(own.repair)
-        return [*made, replace(own, contribution=contribution, repair=repair, other=other)]
+        guarded = tuple(sorted(numbers[k] for k in own.guarded))
+        return [*made, replace(own, contribution=contribution, repair=repair, other=other, guarded=guarded)]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A reduction of a contribution that reads states: by ``reducer`` over dimension ``dim``, as a product with the
+    class ``other`` where ``kind`` is ``tilematmul``; ``owner`` is what it gives after the loop."""
+
+    owner: int
+    contribution: int
+    kind: str
+    reducer: str
+    dim: int
+    operand: int
+    other: int
+
+    def found(
+        self, repair: Repair, tree: Tree, inputs: list[int], at_identity: float, reads: tuple[int, ...] = ()
+    ) -> Found:
+        """The consumer with its repair; ``tree`` is the contribution as the program has it."""
+        other = len(inputs) if self.kind == "tilematmul" else -1
+        consumer = Consumer(
+            self.kind,
+            self.reducer,
+            self.dim,
+            self.operand,
+            other,
+            repair.contribution or tree,
+            repair.tree,
+            repair.mode,
+            at_identity,
+            repair.guarded,
+        )
+        inputs = [*inputs, self.other] if other >= 0 else inputs
+        return Found(self.owner, consumer, inputs, repair.certificate, repair.hidden, reads)
 
 
 @dataclass
@@ -106,39 +152,49 @@ class Fuser:
         """(class, reducer, axis, dimension, input class) of every reduction over an axis that something else looks
         at."""
         for class_id, nodes in list(self.graph):
-            for node in nodes:
-                if (
-                    node.op != "preduce"
-                    or node.attrs[0] not in _REDUCERS
-                    or not self.graph.types[class_id].element.startswith("f")
-                    or (class_id, int(node.attrs[1])) not in self.replicated
-                ):
-                    continue
-                for inner in self.graph.nodes[node.children[0]]:
-                    if inner.op == "reduce" and inner.attrs[0] == node.attrs[0]:
-                        yield class_id, str(node.attrs[0]), int(node.attrs[1]), int(inner.attrs[1]), inner.children[0]
+            axes = {int(node.attrs[1]) for node in nodes if node.op == "preduce"}
+            for axis in sorted(axes):
+                if (class_id, axis) in self.replicated:
+                    for reducer, dim, source in self.loops(class_id, axis):
+                        yield class_id, reducer, axis, dim, source
 
-    def depths(self, leaf: int) -> dict[int, int]:
-        """Classes that reach ``leaf`` through pointwise nodes, with the fewest nodes on the way."""
-        found = {leaf: 0}
-        frontier = [leaf]
+    def loops(self, class_id: int, axis: int) -> Iterator[tuple[str, int, int]]:
+        """(reducer, dimension, input class) of the reductions over an axis that a class is."""
+        if not self.graph.types[class_id].element.startswith("f"):
+            return
+        for node in self.graph.nodes[class_id]:
+            if node.op != "preduce" or node.attrs[1] != axis or node.attrs[0] not in _REDUCERS:
+                continue
+            for inner in self.graph.nodes[node.children[0]]:
+                if inner.op == "reduce" and inner.attrs[0] == node.attrs[0]:
+                    yield str(node.attrs[0]), int(inner.attrs[1]), inner.children[0]
+
+    def depths(self, *leaves: int) -> dict[int, int]:
+        """Classes that reach a leaf through pointwise nodes, with the fewest nodes on the way."""
+        found = dict.fromkeys(leaves, 0)
+        frontier = list(leaves)
         while frontier:
             following: list[int] = []
             for child in frontier:
                 for parent, node in self.parents.get(child, ()):
-                    if node.op in _POINTWISE and parent not in found:
+                    if node.op in POINTWISE and parent not in found:
                         found[parent] = found[child] + 1
                         following.append(parent)
             frontier = following
         return found
 
     def forms(
-        self, class_id: int, leaf: int, depths: dict[int, int], inputs: list[int], above: frozenset[int] = frozenset()
+        self,
+        class_id: int,
+        leaves: dict[int, Tree],
+        depths: dict[int, int],
+        inputs: list[int],
+        above: frozenset[int] = frozenset(),
     ) -> Iterator[tuple[Tree, list[int]]]:
-        """Pointwise trees of a class with ``("state",)`` for ``leaf`` and inputs for what does not reach it, small
-        ones first; ``above`` are the classes that the tree is part of."""
-        if class_id == leaf:
-            yield ("state",), inputs
+        """Pointwise trees of a class with the states that ``leaves`` gives to classes, and inputs for what reaches
+        none of them, small ones first; ``above`` are the classes that the tree is part of."""
+        if class_id in leaves:
+            yield leaves[class_id], inputs
             return
         depth = depths.get(class_id)
         if depth is None:
@@ -148,16 +204,16 @@ class Fuser:
         found: list[tuple[int, ENode]] = []
         for node in self.graph.nodes[class_id]:
             reached = [depths[c] for c in node.children if c in depths]
-            if node.op in _POINTWISE and reached and min(reached) < depth and not above & set(node.children):
+            if node.op in POINTWISE and reached and min(reached) < depth and not above & set(node.children):
                 found.append((max(reached), node))
         for _, node in sorted(found, key=lambda f: f[0]):
-            for arguments, used in self._arguments(node.children, leaf, depths, inputs, above):
+            for arguments, used in self._arguments(node.children, leaves, depths, inputs, above):
                 yield (node.op, node.attrs, *arguments), used
 
     def _arguments(
         self,
         children: tuple[int, ...],
-        leaf: int,
+        leaves: dict[int, Tree],
         depths: dict[int, int],
         inputs: list[int],
         above: frozenset[int],
@@ -165,8 +221,8 @@ class Fuser:
         if not children:
             yield (), inputs
             return
-        for tree, used in self.forms(children[0], leaf, depths, inputs, above):
-            for rest, all_used in self._arguments(children[1:], leaf, depths, used, above):
+        for tree, used in self.forms(children[0], leaves, depths, inputs, above):
+            for rest, all_used in self._arguments(children[1:], leaves, depths, used, above):
                 yield (tree, *rest), all_used
 
     def _leaf(self, class_id: int, inputs: list[int]) -> tuple[Tree, list[int]]:
@@ -190,92 +246,78 @@ class Fuser:
             for node in self.graph.nodes[class_id]
         )
 
-    def consumers(self, producer: int, reducer: str, axis: int, source: int) -> Iterator[Found]:
-        leaf = self.replicated[producer, axis]
-        depths = self.depths(leaf)
-        axes = {a for a, _ in self.graph.types[producer].state}
-        seen: set[int] = set()
+    def candidates(self, depths: dict[int, int], axis: int, like: int) -> Iterator[Candidate]:
+        """Reductions over an axis, at the parallel state of ``like``, of contributions that reach a leaf."""
+        axes = {a for a, _ in self.graph.types[like].state}
+        shape = self.graph.types[like].shape
         for contribution in depths:
             for partial, node in self.parents.get(contribution, ()):
                 if node.op not in ("reduce", "tilematmul"):
                     continue
                 for owner, outer in self.parents.get(partial, ()):
-                    if outer.op != "preduce" or outer.attrs[1] != axis or owner in seen or owner == producer:
+                    if outer.op != "preduce" or outer.attrs[1] != axis or owner == like:
                         continue
                     if {a for a, _ in self.graph.types[owner].state} != axes:
                         continue
-                    found = self._repair(
-                        producer, reducer, axis, source, contribution, node, str(outer.attrs[0]), owner, depths
-                    )
+                    found = self._candidate(owner, contribution, node, str(outer.attrs[0]), shape, depths)
                     if found is not None:
-                        seen.add(owner)
                         yield found
 
-    def _repair(
-        self,
-        producer: int,
-        reducer: str,
-        axis: int,
-        source: int,
-        contribution: int,
-        node: ENode,
-        consumer: str,
-        owner: int,
-        depths: dict[int, int],
-    ) -> Found | None:
-        leaf = self.replicated[producer, axis]
-        shape = self.graph.types[producer].shape
+    @staticmethod
+    def _candidate(
+        owner: int, contribution: int, node: ENode, reducer: str, shape: tuple[int, ...], depths: dict[int, int]
+    ) -> Candidate | None:
         rank = len(shape)
         if node.op == "reduce":
-            operand, reduced, kind = 0, int(node.attrs[1]), "reduce"
-            if node.attrs[0] != consumer:
+            operand, dim, other = 0, int(node.attrs[1]), -1
+            if node.attrs[0] != reducer:
                 return None
         else:
             operand = node.children.index(contribution)
-            reduced, kind = (rank - 1 if operand == 0 else rank - 2), "tilematmul"
-            if consumer != "sum" or node.children[1 - operand] in depths:
+            dim, other = (rank - 1 if operand == 0 else rank - 2), node.children[1 - operand]
+            if reducer != "sum" or other in depths:
                 return None
-        if shape[reduced] != 1:
-            return None
-        extent = self.graph.types[source].shape[reduced] if kind == "reduce" else 0
-        element = self.graph.types[contribution].element
-        for tree, inputs in itertools.islice(self.forms(contribution, leaf, depths, [source]), _MAX_FORMS):
+        return Candidate(owner, contribution, node.op, reducer, dim, operand, other) if shape[dim] == 1 else None
+
+    def consumers(self, producer: int, reducer: str, axis: int, source: int) -> Iterator[Found]:
+        """The consumers of a producer that reduces ``source`` over an axis."""
+        leaf = self.replicated[producer, axis]
+        depths = self.depths(leaf)
+        seen: set[int] = set()
+        for candidate in self.candidates(depths, axis, producer):
+            if candidate.owner not in seen:
+                found = self._repair(reducer, axis, source, candidate, leaf, depths)
+                if found is not None:
+                    seen.add(candidate.owner)
+                    yield found
+
+    def _repair(
+        self, reducer: str, axis: int, source: int, of: Candidate, leaf: int, depths: dict[int, int]
+    ) -> Found | None:
+        extent = self.graph.types[source].shape[of.dim] if of.kind == "reduce" else 0
+        element = self.graph.types[of.contribution].element
+        forms = self.forms(of.contribution, {leaf: ("state",)}, depths, [source])
+        for tree, inputs in itertools.islice(forms, MAX_FORMS):
             if any(self.depends_on_loop(c, axis) for c in inputs):
                 continue
             own = 0 if ("input", 0) in leaves_of(tree) else -1
-            repair = synthesize(tree, consumer, reducer, own, extent, element)
+            repair = synthesize(tree, of.reducer, reducer, own, extent, element)
             if isinstance(repair, Refusal):
-                self._refuse(repair.reason)
+                self.refuse(repair.reason)
                 continue
-            other = -1
-            if kind == "tilematmul":
-                other = len(inputs)
-                inputs = [*inputs, node.children[1 - operand]]
-            at_identity = value_at_identity(tree, reducer, 0) if repair.guarded else IDENTITY[consumer]
-            made = Consumer(
-                kind,
-                consumer,
-                reduced,
-                operand,
-                other,
-                repair.contribution or tree,
-                repair.tree,
-                repair.mode,
-                at_identity,
-                repair.guarded,
-            )
-            found = Found(owner, made, inputs, repair.certificate, repair.hidden)
+            at_identity = value_at_identity(tree, reducer, 0) if repair.guarded else IDENTITY[of.reducer]
+            found = of.found(repair, tree, inputs, at_identity)
             total = extent if repair.family == "moments" and reducer == "sum" else 0
-            wrong = counterexample(self._reducer(reducer, reduced, (found,)), (tree,), len(inputs), total)
+            wrong = counterexample(self.reducer(reducer, of.dim, (found,)), (tree,), len(found.inputs), total)
             if wrong is None:
                 return found
-            self._refuse(f"{repair.family}: {wrong}")
+            self.refuse(f"{repair.family}: {wrong}")
         return None
 
-    def _refuse(self, reason: str) -> None:
+    def refuse(self, reason: str) -> None:
         self.report.refused[reason] = self.report.refused.get(reason, 0) + 1
 
-    def _reducer(self, producer: str, dim: int, group: tuple[Found, ...], inputs: list[int] | None = None) -> Reducer:
+    def reducer(self, producer: str, dim: int, group: tuple[Found, ...], inputs: list[int] | None = None) -> Reducer:
         """The reducer of a producer and consumers; ``inputs`` receives the classes of the loop's inputs."""
         inputs = [] if inputs is None else inputs
         consumers: list[Consumer] = []
@@ -286,13 +328,14 @@ class Fuser:
         for found in group:
             moved = [self._place(inputs, c) for c in found.inputs]
             consumers += found.consumers(names, len(consumers), moved)
-        certificate = "; ".join(f.certificate for f in group)
+            names[found.class_id] = len(consumers)
+        certificate = "; ".join(f.certificate for f in group if f.certificate)
         return Reducer("", producer, dim, tuple(consumers), certificate)
 
     def add(self, producer: int, reducer: str, axis: int, dim: int, source: int, group: tuple[Found, ...]) -> None:
         """Add the rolling reduction of a producer and a group of its consumers."""
         inputs = [source]
-        made = self._reducer(reducer, dim, group, inputs)
+        made = self.reducer(reducer, dim, group, inputs)
         name = next((n for n, r in self.graph.reducers.items() if _same(r, made)), f"rolling{len(self.graph.reducers)}")
         self.graph.reducers.setdefault(name, replace(made, name=name))
         node = ENode("rolling", (name, axis), tuple(inputs))
@@ -332,12 +375,14 @@ def _groups(found: list[Found]) -> Iterator[tuple[Found, ...]]:
 
 def fuse_dependent_reductions(graph: EGraph) -> RepairReport:
     """Add every rolling reduction that repair synthesis finds; ``graph`` is changed in place."""
+    from equiforge.egraph.chains import chains  # it builds on this module
+
     fuser = Fuser(graph)
     for producer, reducer, axis, dim, source in list(fuser.producers()):
         found = sorted(
             fuser.consumers(producer, reducer, axis, source),
             key=lambda f: (f.consumer.kind, repr(f.consumer.contribution), f.class_id),
         )
-        for group in _groups(found):
+        for group in (*_groups(found), *chains(fuser, producer, reducer, axis, dim, source, found)):
             fuser.add(producer, reducer, axis, dim, source, group)
     return fuser.report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from equiforge.egraph.contributions import Tree, replaced
+from equiforge.egraph.contributions import Tree
 from equiforge.egraph.symbolic import Symbols, sympy_module, to_sympy
 
 COUNT: Tree = ("state", "count")
@@ -97,14 +97,3 @@ def leaf(name: str, state: int) -> Tree:
 def compare(predicate: str, a: Tree, b: Tree) -> Tree:
     """A comparison as a tree."""
     return ("binary", (f"cmp.{predicate}",), a, b)
-
-
-def renamed(tree: Tree, names: dict[object, int]) -> Tree:
-    """A tree whose named states (``count``, moments) have their numbers in a reducer."""
-
-    def change(part: Tree) -> Tree:
-        if part[0] in ("state", "old", "new") and len(part) > 1 and part[1] in names:
-            return leaf(str(part[0]), names[part[1]])
-        return part
-
-    return replaced(tree, change)

@@ -131,8 +131,9 @@ def _power(expression: Any, arguments: list[Tree | None]) -> Tree | None:
     powers = {sympy.Integer(-1): "recip", sympy.Rational(1, 2): "sqrt", sympy.Rational(-1, 2): "rsqrt"}
     if expression.exp in powers:
         return ("unary", (powers[expression.exp],), arguments[0])
-    if expression.exp in (2, 3, 4):
-        return power(arguments[0], int(expression.exp))
+    if expression.exp.is_Integer and 2 <= abs(expression.exp) <= 4:
+        result = power(arguments[0], abs(int(expression.exp)))
+        return result if expression.exp > 0 else ("unary", ("recip",), result)
     return None
 
 
@@ -145,16 +146,20 @@ def power(tree: Tree, exponent: int) -> Tree:
 
 
 def _fold(expression: Any, arguments: list[Tree | None], leaves: Mapping[Any, Tree]) -> Tree | None:
-    """A sum or product as binary operations; a term with factor -1 is subtracted, a factor with exponent -1 divides."""
+    """A sum or product as binary operations; a term with factor -1 is subtracted, a negative power divides."""
     sympy = sympy_module()
     if isinstance(expression, sympy.Mul):
-        above, below = expression.as_numer_denom()
-        if below != 1 and above not in (1, -1) and (above.args or above in leaves) and not below.is_number:
-            parts = to_tree(above, leaves), to_tree(below, leaves)
-            return None if None in parts else ("binary", ("div",), *parts)
-        result = arguments[0]
-        for argument in arguments[1:]:
-            result = ("binary", ("mul",), result, argument)
+        # Only powers go below the line: exp(a - b) taken apart could overflow.
+        below = [a for a in expression.args if isinstance(a, sympy.Pow) and a.exp.is_negative and a.exp.is_Integer]
+        above = [to_tree(a, leaves) for a in expression.args if a not in below]
+        divisors = [to_tree(1 / a, leaves) for a in below]
+        if None in above or None in divisors:
+            return None
+        result = above[0] if above else ("const", 1.0)
+        for factor in above[1:]:
+            result = ("binary", ("mul",), result, factor)
+        for divisor in divisors:
+            result = ("binary", ("div",), result, divisor)
         return result
     positive = [a for a in expression.args if not a.could_extract_minus_sign()]
     negative = [-a for a in expression.args if a.could_extract_minus_sign()]

@@ -67,6 +67,21 @@ def times_at_maximum(x: Any, v: Any) -> Any:
     return [F.ReduceOp("sum", hit, 1), F.MatmulOp(hit, v)]
 
 
+def squared_probabilities(x: Any, _: Any) -> Any:
+    """The normalizer follows the maximum, and the sum of squares follows both."""
+    e = F.ExpOp(F.SubOp(x, F.ReduceOp("max", x, 1)))
+    p = F.DivOp(e, F.ReduceOp("sum", e, 1))
+    return F.ReduceOp("sum", F.MulOp(p, p), 1)
+
+
+def two_maxima(x: Any, v: Any) -> Any:
+    """A consumer of two producers that don't depend on one another."""
+    w = F.TransposeOp(F.SliceOp(v, 1, 0, 1, 1), [1, 0])
+    y = F.MulOp(F.SubOp(constant(0.0), x), w)
+    e = F.ExpOp(F.SubOp(x, F.ReduceOp("max", x, 1)))
+    return F.ReduceOp("sum", F.MulOp(e, F.ExpOp(F.SubOp(y, F.ReduceOp("max", y, 1)))), 1)
+
+
 def deviation(x: Any) -> Any:
     return F.SubOp(x, F.DivOp(F.ReduceOp("sum", x, 1), constant(float(COLUMNS))))
 
@@ -98,6 +113,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], int]] = {
     "argmax": (argmax, 0),
     "argmin with a number beyond": (argmin_with_a_number_beyond, 1),
     "times at the maximum": (times_at_maximum, 0),
+    "squared probabilities": (squared_probabilities, 0),
+    "two maxima": (two_maxima, 0),
     "variance": (variance, 1),
     "third and fourth moment": (third_and_fourth_moment, 4),
     "weighted variance": (weighted_variance, 3),
