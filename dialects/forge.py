@@ -63,7 +63,7 @@ from equiforge.dialects.forge_pointwise import (
     UnaryOp,
     XorOp,
 )
-from equiforge.dialects.forge_sources import ConstantOp, IotaOp, OpaqueOp, RandomOp
+from equiforge.dialects.forge_sources import ConstantOp, IndexOp, IotaOp, OpaqueOp, Places, RandomOp
 from equiforge.dialects.forge_structure import (
     ConcatOp,
     ExpandOp,
@@ -114,6 +114,7 @@ Forge = Dialect(
         CastOp,
         ConstantOp,
         IotaOp,
+        IndexOp,
         MatmulOp,
         ReduceOp,
         TransposeOp,
@@ -154,6 +155,7 @@ __all__ = [
     "Forge",
     "GatherOp",
     "GetOp",
+    "IndexOp",
     "IotaOp",
     "LiteralAttr",
     "LogOp",
@@ -166,6 +168,7 @@ __all__ = [
     "OpaqueOp",
     "OrOp",
     "PadOp",
+    "Places",
     "PowOp",
     "RandomOp",
     "RecipOp",

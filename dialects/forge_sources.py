@@ -2,6 +2,7 @@
 
     %c = forge.constant 1.0 : tensor<1x1xf32>
     %i = forge.iota 1 : tensor<1x64xi64>
+    %j = forge.index 1 from -32 step 1 each 1 period 0 within 0 to 31 : tensor<1x64xi32>
     %u = forge.random uniform : tensor<8x64xf32>
 
 The last one and ``forge.opaque`` are not pure: nothing may merge, move or erase them.
@@ -10,9 +11,9 @@ The last one and ``forge.opaque`` are not pure: nothing may merge, move or erase
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import I64, DictionaryAttr, IntegerAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import I64, DictionaryAttr, IntegerAttr, IntegerType, StringAttr, TensorType, i1
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -97,6 +98,88 @@ class IotaOp(IRDLOperation):
         check_dim(self.name, type_, self.dim)
         # (C2)
         if element_name(type_.element_type) == "i1":
+            raise VerifyException(f"{self.name}: {type_} can't hold an index")
+
+
+class Places(NamedTuple):
+    """Which position is read for index i: ``clamp(start + step * ((i div each) mod period), low, high)``; period 0 is
+    none."""
+
+    start: int
+    step: int
+    each: int
+    period: int
+    low: int
+    high: int
+
+    def at(self, index: int) -> int:
+        """The position for one index.
+
+        >>> Places(-2, 1, 1, 0, 0, 3).at(1), Places(0, 1, 2, 0, 0, 9).at(5), Places(0, 1, 1, 2, 0, 1).at(5)
+        (0, 2, 1)
+        """
+        index //= self.each
+        index = index % self.period if self.period else index
+        return min(max(self.start + self.step * index, self.low), self.high)
+
+
+@irdl_op_definition
+class IndexOp(IRDLOperation):
+    """Positions that are read along a dimension: ``%j = forge.index 1 from -32 step 1 each 1 period 0 within 0 to 31 :
+    tensor<1x64xi32>``.
+
+    Element i is ``clamp(start + step * ((i div each) mod period), low, high)``, without ``mod`` where the period is 0.
+    Slices, padding and concatenations become gathers at such positions, which kernels compute instead of loading.
+
+    (C1) the dimension exists, all others have size 1; (C2) ``each`` >= 1 and ``period`` >= 0; (C3) ``low`` <= ``high``;
+    (C4) the element type is an integer.
+    """
+
+    name = "forge.index"
+    dim_attr = prop_def(IntegerAttr[I64], prop_name="dim")
+    start_attr = prop_def(IntegerAttr[I64], prop_name="start")
+    step_attr = prop_def(IntegerAttr[I64], prop_name="step")
+    each_attr = prop_def(IntegerAttr[I64], prop_name="each")
+    period_attr = prop_def(IntegerAttr[I64], prop_name="period")
+    low_attr = prop_def(IntegerAttr[I64], prop_name="low")
+    high_attr = prop_def(IntegerAttr[I64], prop_name="high")
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$dim `from` $start `step` $step `each` $each `period` $period `within` $low `to` $high "
+        "attr-dict `:` type($result)"
+    )
+
+    def __init__(self, result_type: TensorType[Attribute], dim: int, places: Places):
+        names = ("start", "step", "each", "period", "low", "high")
+        numbers = zip(names, places, strict=True)
+        super().__init__(
+            properties={"dim": int_attr(dim), **{name: int_attr(number) for name, number in numbers}},
+            result_types=[result_type],
+        )
+
+    @property
+    def dim(self) -> int:
+        return self.dim_attr.value.data
+
+    @property
+    def places(self) -> Places:
+        """Start, step, repetitions, period and bounds of the positions."""
+        fields = (self.start_attr, self.step_attr, self.each_attr, self.period_attr, self.low_attr, self.high_attr)
+        return Places(*(field.value.data for field in fields))
+
+    def verify_(self) -> None:
+        type_ = tensor_operand(self.name, self.result.type)
+        # (C1)
+        check_dim(self.name, type_, self.dim)
+        if any(extent != 1 for dim, extent in enumerate(type_.get_shape()) if dim != self.dim):
+            raise VerifyException(f"{self.name}: {type_} varies along other dimensions than {self.dim}")
+        # (C2), (C3)
+        places = self.places
+        if places.each < 1 or places.period < 0 or places.low > places.high:
+            raise VerifyException(f"{self.name}: {places} are no positions")
+        # (C4)
+        if not isinstance(type_.element_type, IntegerType) or type_.element_type == i1:
             raise VerifyException(f"{self.name}: {type_} can't hold an index")
 
 

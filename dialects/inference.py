@@ -472,17 +472,27 @@ def infer_pad(type_: Attribute, dim: int, low: int, high: int) -> Shaped:
 
 
 def infer_gather(type_: Attribute, index: Attribute, dim: int) -> Shaped:
-    """Take along ``dim``; all other dimensions of operand and index broadcast."""
+    """Take along ``dim``; all other dimensions of operand and index broadcast.
+
+    On tiles the operand holds ``dim`` whole, and the result is cut there as the index is.
+    """
     op = "forge.gather"
-    source, chosen = tensor_operand(op, type_), tensor_operand(op, index)
-    if element_name(chosen.element_type) not in INTEGERS:
-        raise VerifyException(f"{op}: the index has element type {chosen.element_type}, not an integer")
-    check_dim(op, type_, dim)
-    if chosen.get_num_dims() != source.get_num_dims():
-        raise VerifyException(
-            f"{op}: operands have ranks {source.get_num_dims()}, {chosen.get_num_dims()} ({type_}, {index})"
-        )
-    flat = [(*t.get_shape()[:dim], 1, *t.get_shape()[dim + 1 :]) for t in (source, chosen)]
-    shape = list(broadcast_shape(op, flat, (type_, index)))
-    shape[dim] = chosen.get_shape()[dim]
-    return TensorType(source.element_type, shape)
+    states = _unpartitioned(op, type_, dim)
+    _no_partial(op, index)
+    if element_name(element_type_of(index)) not in INTEGERS:
+        raise VerifyException(f"{op}: the index has element type {element_type_of(index)}, not an integer")
+    source, chosen = shape_of(type_), shape_of(index)
+    if len(chosen) != len(source):
+        raise VerifyException(f"{op}: operands have ranks {len(source)}, {len(chosen)} ({type_}, {index})")
+    # Apart from the states along ``dim``, the op is pointwise on one element of that dimension.
+    flat = [(*shape[:dim], 1, *shape[dim + 1 :]) for shape in (source, chosen)]
+    broadcast_shape(op, flat, (type_, index))
+    element = element_type_of(type_)
+    along = [s for s in states_of(index) if isinstance(s, PartitionAttr) and s.dim == dim]
+    whole = [ReplicateAttr(s.axis_name) if s in along else s for s in states_of(index)]
+    operands = (make_type(flat[0], element, states), make_type(flat[1], element, whole))
+    joined = infer_broadcast(op, operands, element)
+    shape = list(shape_of(joined))
+    shape[dim] = chosen[dim]
+    cut = {s.axis_name: s for s in along}
+    return make_type(shape, element, [cut.get(s.axis_name, s) for s in states_of(joined)])

@@ -62,6 +62,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from equiforge.dialects.kernel_gather import GatherOp
 from equiforge.dialects.kernel_host import BufferOp, GraphOp, LaunchOp, ReturnOp, ViewOp
 from equiforge.dialects.kernel_loops import BindingOp, ForOp, YieldOp, bound_axes, check_bound, needed_axes
 from equiforge.dialects.kernel_types import BoundAttr, RangeAttr, RefType, ScheduleAttr
@@ -334,7 +335,7 @@ def is_tile(type_: Attribute) -> bool:
 
 Kernel = Dialect(
     "kernel",
-    [GraphOp, ReturnOp, BufferOp, ViewOp, LaunchOp, FuncOp, LoadOp, StoreOp, FillOp, IotaOp, ForOp, YieldOp],
+    [GraphOp, ReturnOp, BufferOp, ViewOp, LaunchOp, FuncOp, LoadOp, GatherOp, StoreOp, FillOp, IotaOp, ForOp, YieldOp],
     [RefType, ScheduleAttr, BoundAttr, RangeAttr],
 )
 
@@ -344,6 +345,7 @@ __all__ = [
     "FillOp",
     "ForOp",
     "FuncOp",
+    "GatherOp",
     "GraphOp",
     "IotaOp",
     "Kernel",

@@ -119,6 +119,12 @@ def _(groups: DimGroups, op: forge.ConstantOp) -> None:
             groups.pin(node, where(op), fixed=True)
 
 
+@rule(forge.IndexOp)
+def _(groups: DimGroups, op: forge.IndexOp) -> None:
+    # Its numbers are positions in another dimension.
+    groups.pin(groups.nodes(op.result)[op.dim], where(op), fixed=op.places.step != 0)
+
+
 @rule(forge.ReshapeOp)
 def _(groups: DimGroups, op: forge.ReshapeOp) -> None:
     before, after = groups.nodes(op.operands[0]), groups.nodes(op.results[0])

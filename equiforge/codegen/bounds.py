@@ -179,6 +179,8 @@ class MaskReader:
         if isinstance(source, Index):
             if source.dim is None:
                 return _Linear((), source.offset)
+            if not source.is_affine:
+                return None
             name: str | int = cutting_axis(value.type, source.dim, self.outer) or shape_of(value.type)[source.dim]
             return _Linear(((name, source.step),), source.offset)
         owner = value.owner

@@ -19,25 +19,16 @@ from typing import Any, cast
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
 
+from equiforge.codegen import indices
 from equiforge.codegen.bounds import EVERYTHING, MaskReader, Range, union
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.identity import unchanged_by_minus_infinity
-from equiforge.codegen.pointwise import is_float
 from equiforge.codegen.scopes import Scope, dependent_type
 from equiforge.codegen.sources import Fill, Index, Memory, Sources, needed_axes
-from equiforge.codegen.tiles import integer_range
 from equiforge.dialects import forge, kernel, tile
 from equiforge.dialects.tile_types import element_type_of, make_type, shape_of
 
 IDENTITIES: dict[str, float] = {"sum": 0.0, "prod": 1.0, "max": -inf, "min": inf, "any": 0, "all": 1}
-
-
-def fill(value: float, type_: Attribute) -> kernel.FillOp:
-    """A tile of one number; infinities of integers are their extreme values."""
-    element = str(element_type_of(type_))
-    if not is_float(element) and value in (inf, -inf):
-        value = integer_range(element)[value > 0]
-    return kernel.FillOp(value, type_)
 
 
 class KernelBuilder:
@@ -97,20 +88,46 @@ class KernelBuilder:
                 )
             case forge.GetOp():
                 return self._field(owner, home)
+            case forge.GatherOp():
+                return self._gathered(owner, home)
             case tile.ReduceOp() if is_parallel(owner):
                 raise CodegenError(
                     f"the reduction over @{parallel_axis(owner)} is needed before its loop: the program is cyclic"
                 )
             case Operation():
-                if isinstance(
-                    owner,
-                    forge.MatmulOp | forge.OpaqueOp | forge.RandomOp | forge.GatherOp | forge.ConcatOp | forge.PadOp,
-                ):
+                if isinstance(owner, forge.MatmulOp | forge.OpaqueOp | forge.RandomOp | forge.ConcatOp | forge.PadOp):
                     raise CodegenError(f"{owner.name} can't be part of a kernel")
                 operands = [self.value(v, home) for v in owner.operands]
                 return home.rebuilt(owner, operands)
             case _:
                 raise CodegenError(f"{value.type} is no value of the kernel's function")
+
+    def _gathered(self, op: forge.GatherOp, home: Scope) -> SSAValue:
+        """A read at computed positions; gathers along several dimensions are one read."""
+        chosen: list[tuple[int, SSAValue]] = []
+        value: SSAValue = op.result
+        while isinstance(value.owner, forge.GatherOp) and self.sources.of_view(value) is None:
+            chosen.insert(0, (value.owner.dim, value.owner.index))
+            value = value.owner.operand
+        source = self.sources.of_view(value)
+        if source is None:
+            raise CodegenError(f"{op.name} of a value that is computed in the kernel and not stored ({value.type})")
+        type_ = dependent_type(op.result.type)
+        if isinstance(source, Fill):
+            return home.emit(indices.fill(source.value, type_), op.result.name_hint)
+        if isinstance(source, Index):
+            raise CodegenError(f"{op.name} of an index vector ({value.type})")
+        extents = shape_of(value.type)
+        places: list[SSAValue] = []
+        checked: list[int] = []
+        for dim, index in chosen:
+            place = self.value(index, home)
+            if not isinstance(self.sources.of_view(index), Index):
+                place = indices.wrapped(home, place, extents[dim])
+                checked.append(dim)
+            places.append(place)
+        gather = kernel.GatherOp(self.memory(source), places, [dim for dim, _ in chosen], checked, type_)
+        return home.emit(gather, op.result.name_hint or source.root.name_hint)
 
     def _field(self, op: forge.GetOp, home: Scope) -> SSAValue:
         whole = op.operands[0]
@@ -127,23 +144,14 @@ class KernelBuilder:
         name = value.name_hint
         match source:
             case Fill():
-                return home.emit(fill(source.value, type_), name)
+                return home.emit(indices.fill(source.value, type_), name)
             case Memory():
                 name = name or source.root.name_hint
                 return home.emit(kernel.LoadOp(self.memory(source), type_), name)
             case Index():
-                element = element_type_of(type_)
                 if source.dim is None:
-                    return home.emit(fill(source.offset, type_), name)
-                index = home.emit(kernel.IotaOp(source.dim, type_), name)
-                scalar = make_type((1,) * len(shape_of(type_)), element)
-                if source.step != 1:
-                    step = home.emit(fill(source.step, scalar))
-                    index = home.emit(forge.MulOp(*home.aligned([index, step], value.owner)))  # pyright: ignore
-                if source.offset:
-                    offset = home.emit(fill(source.offset, scalar))
-                    index = home.emit(forge.AddOp(*home.aligned([index, offset], value.owner)))  # pyright: ignore
-                return index
+                    return home.emit(indices.fill(source.offset, type_), name)
+                return indices.positions(home, source, type_, name)
 
     def memory(self, source: Memory) -> SSAValue:
         """The function's argument for an array, or its view of it."""
@@ -189,7 +197,7 @@ class KernelBuilder:
             for number, (type_, identity) in enumerate(zip(types, identities, strict=True)):
                 name = op.results[0].name_hint if len(types) == 1 else self._state_name(op, number)
                 names.append(name)
-                start = fill(identity, type_)
+                start = indices.fill(identity, type_)
                 scope.block.add_op(start)
                 start.result.name_hint = name
                 inits.append(start.result)

@@ -38,6 +38,7 @@ class KernelText(MemoryText, PointwiseText, ProductText):
             "kernel.view": _skip,
             "kernel.yield": _skip,
             "kernel.load": self._load,
+            "kernel.gather": self._gather,
             "kernel.store": self._store,
             "kernel.fill": self._fill,
             "kernel.iota": self._iota,
@@ -67,9 +68,9 @@ class KernelText(MemoryText, PointwiseText, ProductText):
         """Which axis cuts which dimension of what."""
         cuts: dict[str, dict[int, list[str]]] = {}
         for op in self.function.body.walk():
-            if not isinstance(op, kernel.LoadOp | kernel.StoreOp):
+            if not isinstance(op, kernel.LoadOp | kernel.GatherOp | kernel.StoreOp):
                 continue
-            ref, value = (op.source, op.result) if isinstance(op, kernel.LoadOp) else (op.target, op.value)
+            ref, value = (op.target, op.value) if isinstance(op, kernel.StoreOp) else (op.source, op.result)
             name = self._root(ref).name_hint or "?"
             collected = op.axis_name if isinstance(op, kernel.StoreOp) else None
             axes = [self.sizes.axis_on(value.type, dim) for dim in range(len(shape_of(value.type)))]

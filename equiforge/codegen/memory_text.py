@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.ir import Attribute, SSAValue
@@ -22,9 +23,12 @@ class MemoryText(Printer):
             ref = ref.owner.source
         return ref
 
-    def _address(self, ref: SSAValue, type_: Attribute, leading: str | None = None) -> tuple[str, tuple[int, ...]]:
+    def _address(
+        self, ref: SSAValue, type_: Attribute, leading: str | None = None, places: Mapping[int, Tile] | None = None
+    ) -> tuple[str, tuple[int, ...]]:
         """Pointer text for a tile and the dimensions that it varies along; ``leading`` is the index in a dimension
-        that the array has before the tile's."""
+        that the array has before the tile's, ``places`` are positions along some dimensions other than the tile's."""
+        places = places or {}
         root = self._root(ref)
         layout = cast(kernel.RefType, ref.type).layout
         span = cast(kernel.RefType, root.type).layout.last + layout.last
@@ -33,16 +37,19 @@ class MemoryText(Printer):
         for dim, digits in enumerate(layout.dims, start=0 if leading is None else -1):
             if not digits:
                 continue
-            index = self._index(type_, dim) if leading is None or dim >= 0 else leading
+            if dim in places:
+                index, kept = places[dim].text, places[dim].dims
+            else:
+                index = self._index(type_, dim) if leading is None or dim >= 0 else leading
+                kept = (dim,) if dim >= 0 and self.sizes.size(type_, dim) > 1 else ()
             if index == "0":
                 continue
-            kept = (dim,) if dim >= 0 and self.sizes.size(type_, dim) > 1 else ()
             inner = 1
             for position in range(len(digits) - 1, -1, -1):
                 extent, stride = digits[position]
-                text = index if inner == 1 else f"{index} // {inner}"
+                text = index if inner == 1 else f"{_factor(index)} // {inner}"
                 if position > 0:
-                    text = f"{text} % {extent}" if inner == 1 else f"({text}) % {extent}"
+                    text = f"{_factor(text)} % {extent}" if inner == 1 else f"({text}) % {extent}"
                 inner *= extent
                 if stride != 0:
                     terms.append((kept, text, stride, " " in text))
@@ -60,14 +67,33 @@ class MemoryText(Printer):
 
     def _load(self, op: kernel.LoadOp) -> None:
         type_ = op.result.type
-        element = element_name(type_)
         pointer, dims = self._address(op.source, type_)
+        self._read(op.source, op.result, pointer, dims, self._mask(type_, dims))
+
+    def _gather(self, op: kernel.GatherOp) -> None:
+        type_ = op.result.type
+        places = {dim: self.values[index] for dim, index in zip(op.dims, op.indices, strict=True)}
+        pointer, dims = self._address(op.source, type_, places=places)
         mask = self._mask(type_, dims)
+        layout = cast(kernel.RefType, op.source.type).layout
+        checks: list[str] = []
+        for dim in op.checked:
+            if layout.dims[dim]:
+                place = _factor(places[dim].text) + subscript(places[dim].dims, dims)
+                checks.append(f"({place} >= 0) & ({place} < {layout.shape[dim]})")
+        if mask and checks:
+            checks.insert(0, mask if mask.startswith("(") else f"({mask})")
+        self._read(op.source, op.result, pointer, dims, " & ".join(checks) or mask)
+
+    def _read(self, ref: SSAValue, result: SSAValue, pointer: str, dims: tuple[int, ...], mask: str) -> None:
+        """A ``tl.load`` of the elements at a pointer tile, where the mask holds."""
+        type_ = result.type
+        element = element_name(type_)
         other = literal(0, element)
         arguments = [pointer, *([f"mask={mask}", f"other={other}"] if mask else [])]
         pads = {d: 0.0 for d in dims if self.sizes.is_ragged(type_, d)}
         suffix = ""
-        value: SSAValue = op.result
+        value: SSAValue = result
         user = self._only_user(value)
         if isinstance(user, forge.CastOp) and element != "i1" and element_name(user.result.type) != "i1":
             # The widening stands with the load.
@@ -77,7 +103,7 @@ class MemoryText(Printer):
         name = self.carried.get(value)
         if name is None:
             name = self.names.fresh(
-                value.name_hint or op.result.name_hint or self._root(op.source).name_hint or "loaded"
+                value.name_hint or result.name_hint or self._root(ref).name_hint or "loaded"
             )
             self._call(f"{name} = ", "tl.load", arguments, suffix)
             self.values[value] = Tile(name, dims, element, pads=pads)
@@ -106,6 +132,11 @@ class MemoryText(Printer):
         if element != "i32" and not _only_compared(op.result):
             index = f"{index}.to({TRITON_TYPES[element]})"
         self.values[op.result] = Tile(index, dims, element)
+
+
+def _factor(text: str) -> str:
+    """The text as an operand of any operator."""
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
 def _only_compared(value: SSAValue) -> bool:

@@ -270,6 +270,9 @@ def inlinable(value: SSAValue) -> bool:
     if len(users) != 1:
         return False
     user = users[0]
+    if isinstance(user, kernel.GatherOp) and user.checked:
+        # The position stands in the address and in the mask.
+        return False
     # A product reads its operands' texts twice where they are also masked, and a yield is no op of its own.
     return user.parent is value.owner.parent and not isinstance(
         user, kernel.YieldOp | tile.MatmulOp | tile.ReduceOp | kernel.ForOp

@@ -172,7 +172,7 @@ def shared_memory(function: kernel.FuncOp, sizes: Sizes, capability: int = 80) -
                 for operand in map(_unreplicated, op.operands):
                     owner = operand.owner
                     size = sizes.elements(operand.type) * _bytes(operand)
-                    inside = isinstance(owner, kernel.LoadOp) and owner.parent is loop.body.block
+                    inside = isinstance(owner, kernel.LoadOp | kernel.GatherOp) and owner.parent is loop.body.block
                     total += size * buffers if inside else size
         most = max(most, total)
     for op in function.body.block.ops:
@@ -243,8 +243,8 @@ def _roles(function: kernel.FuncOp) -> _Roles:
             axis = probe.axis_on(op.operands[0].type, cast(int, op.dim))
             if axis is not None:
                 roles.reduced.add(axis)
-        elif isinstance(op, kernel.LoadOp | kernel.StoreOp):
-            ref, value = (op.source, op.result) if isinstance(op, kernel.LoadOp) else (op.target, op.value)
+        elif isinstance(op, kernel.LoadOp | kernel.GatherOp | kernel.StoreOp):
+            ref, value = (op.target, op.value) if isinstance(op, kernel.StoreOp) else (op.source, op.result)
             before = isinstance(op, kernel.StoreOp) and op.axis_name is not None
             layout = cast(kernel.RefType, ref.type).layout
             for dim, digits in enumerate(layout.dims, start=-before):
@@ -341,7 +341,7 @@ def _widen_elementwise(
     for axis in sorted(grid, key=lambda a: -roles.contiguous.get(a, 0)):
         stored = [op for op in function.body.block.ops if isinstance(op, kernel.StoreOp)]
         sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 4, 1))
-        loops = [v for op in function.body.walk() if isinstance(op, kernel.LoadOp) for v in op.results]
+        loops = [v for op in function.body.walk() if isinstance(op, kernel.LoadOp | kernel.GatherOp) for v in op.results]
         have = max((sizes.elements(v.type) for v in [*loops, *(s.value for s in stored)]), default=1)
         while have < goal and tiles[axis] < power_of_two(extents[axis]):
             tiles[axis] *= 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import IntegerType, TupleType, i1
 from xdsl.dialects.func import FuncOp
@@ -24,11 +24,20 @@ class Memory:
 
 @dataclass(frozen=True)
 class Index:
-    """``offset + step * i`` where i is the index along ``dim``; a dimension of None is the constant ``offset``."""
+    """``offset + step * ((i // each) % period)`` where i is the index along ``dim``, without ``%`` where the period is 0,
+    then clamped to the bounds that are given; a dimension of None is the constant ``offset``."""
 
     dim: int | None
     offset: int
     step: int
+    each: int = 1
+    period: int = 0
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def is_affine(self) -> bool:
+        return self.each == 1 and self.period == 0 and self.low is None and self.high is None
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,8 @@ class Sources:
                 return Memory(value, Layout.dense(shape_of(value.type))) if number is None else Fill(number)
             case forge.IotaOp():
                 return Index(owner.dim if shape_of(value.type)[owner.dim] != 1 else None, 0, 1)
+            case forge.IndexOp():
+                return _positions(owner)
             case forge.TransposeOp() | forge.ReshapeOp() | forge.ExpandOp() | forge.SliceOp():
                 inner = self.of(owner.operand)
                 if inner is None or isinstance(inner, Fill):
@@ -117,6 +128,18 @@ def _cast(fill: Fill, element: Attribute) -> Fill | None:
     return Fill(float(fill.value)) if str(element) in ("f32", "f64") else None
 
 
+def _positions(op: forge.IndexOp) -> Index:
+    """The positions without clamping where they stay inside the bounds by themselves."""
+    start, step, each, period, low, high = op.places
+    last = (shape_of(op.result.type)[op.dim] - 1) // each
+    last = min(last, period - 1) if period else last
+    ends = sorted((start, start + step * last))
+    if ends[0] == ends[1] or ends[1] <= low or ends[0] >= high:
+        return Index(None, min(max(ends[0], low), high), 1)
+    clamps = low if ends[0] < low else None, high if ends[1] > high else None
+    return Index(op.dim, start, step, each, period, *clamps)
+
+
 def _structural(op: Operation, inner: Memory | Index) -> Source | None:
     if isinstance(inner, Memory):
         layout = _laid_out(op, inner.layout)
@@ -125,10 +148,12 @@ def _structural(op: Operation, inner: Memory | Index) -> Source | None:
         return inner
     match op:
         case forge.TransposeOp():
-            return Index(op.perm.index(inner.dim), inner.offset, inner.step)
+            return replace(inner, dim=op.perm.index(inner.dim))
         case forge.SliceOp():
             if op.dim != inner.dim:
                 return inner
+            if not inner.is_affine:
+                return None
             length = shape_of(op.result.type)[op.dim]
             return Index(inner.dim if length != 1 else None, inner.offset + inner.step * op.start, inner.step * op.step)
         case forge.ReshapeOp():
@@ -137,7 +162,7 @@ def _structural(op: Operation, inner: Memory | Index) -> Source | None:
             new = [d for d in range(len(after)) if after[d] != 1]
             if [before[d] for d in kept] != [after[d] for d in new]:
                 return None
-            return Index(new[kept.index(inner.dim)], inner.offset, inner.step)
+            return replace(inner, dim=new[kept.index(inner.dim)])
         case _:
             return inner
 

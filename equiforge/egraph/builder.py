@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from equiforge.egraph.graph import Axis, ClassType, EGraph, ENode
+from equiforge.dialects.forge import Places
+from equiforge.egraph.graph import INDEX_ELEMENT, Axis, ClassType, EGraph, ENode
 
 
 class GraphBuilder:
@@ -36,9 +37,20 @@ class GraphBuilder:
         self.graph.constants[key] = (element, shape, values)
         return self.add(ENode("const", (key,), ()), ClassType(shape, (), (-1,) * len(shape), computed))
 
+    def index(self, shape: tuple[int, ...], groups: tuple[int, ...], dim: int, places: Places) -> int:
+        """Positions along one dimension of a tensor of the given shape."""
+        along = tuple(n if d == dim else 1 for d, n in enumerate(shape))
+        named = tuple(g if d == dim else -1 for d, g in enumerate(groups))
+        return self.add(index_node(along, named, dim, places), ClassType(along, (), named, INDEX_ELEMENT))
+
     def axis(self, name: str, extent: int, group: int) -> None:
         """Declares an axis; call in the order of the names."""
         self.graph.axes.append(Axis(name, extent, group))
+
+
+def index_node(shape: tuple[int, ...], groups: tuple[int, ...], dim: int, places: Places) -> ENode:
+    """The e-node of positions: it carries its type, since equal numbers in different dimensions differ."""
+    return ENode("index", (*shape, *groups, dim, *places), ())
 
 
 def constant_key(element: str, shape: tuple[int, ...], values: tuple[float | int, ...]) -> str:

@@ -19,7 +19,7 @@ from equiforge.analysis.dim_groups import DimGroups
 from equiforge.dialects import forge
 from equiforge.dialects.op_table import HALVES
 from equiforge.dialects.tile_types import element_name
-from equiforge.egraph.builder import GraphBuilder
+from equiforge.egraph.builder import GraphBuilder, index_node
 from equiforge.egraph.graph import ClassType, EGraph, ENode
 from equiforge.errors import EquiforgeError, UnsupportedOpError
 
@@ -45,6 +45,7 @@ class _Encoder:
         self.classes: dict[SSAValue, int] = {}
         self.leafy: set[int] = set()
         self.serial = 0
+        self.extra_groups = 0
         elements = {element_name(self._tensor(v).element_type) for v in self._values()}
         self.float_element = "f64" if "f64" in elements else "f32"
 
@@ -91,6 +92,10 @@ class _Encoder:
         if name == "cast" and self._transparent(op):
             class_id = operands[0]
             self._note_cast(class_id, op)
+        elif isinstance(op, forge.PadOp):
+            class_id = self._pad(op, operands[0])
+        elif isinstance(op, forge.ConcatOp):
+            class_id = self._concat(op, operands)
         else:
             class_id = self._add(op, name, operands)
         self.classes[result] = class_id
@@ -143,7 +148,7 @@ class _Encoder:
                 location.data if isinstance(location, StringAttr) else None,
                 "keep this part of the program outside the optimized function",
             )
-        leafy = name == "iota" or (name in _STRUCTURAL and operands[0] in self.leafy)
+        leafy = name in ("iota", "index") or (name in _STRUCTURAL and operands[0] in self.leafy)
         if leafy:
             kind = ClassType(kind.shape, kind.state, kind.groups, kind.element)
         known = len(self.graph.nodes)
@@ -180,16 +185,68 @@ class _Encoder:
             integer = name == "div" and self.graph.types[operands[0]].element[0] == "i"
             return ENode("binary", ("int.div" if integer else name,), children)
         attrs = ATTRIBUTES.get(name)
-        if attrs is None or name == "concat":
-            # Kernels can't yet join tiles that they compute; the rules on concat serve e-graphs that are written by
-            # hand.
+        if attrs is None:
             return None
         if name == "iota":
             self.serial += 1
             return ENode("iota", (*attrs(op), self.serial), ())
+        if isinstance(op, forge.IndexOp):
+            kind = self._type(op.result)
+            return index_node(kind.shape, kind.groups, op.dim, op.places)
         if name == "compare":
             return ENode("binary", attrs(op), children)
         return ENode(name, attrs(op), children)
+
+    # Joined and padded dimensions
+
+    def _concat(self, op: forge.ConcatOp, operands: list[int]) -> int:
+        """Joins two at a time. What is joined on the way is no value of the program, and its dimension no group."""
+        kind = self._type(op.result)
+        class_id = operands[0]
+        for number, other in enumerate(operands[1:], start=2):
+            if number < len(operands):
+                part, extent = self.graph.types[class_id], self.graph.types[other].shape[op.dim]
+                shape = _replaced(part.shape, op.dim, part.shape[op.dim] + extent)
+                joined = ClassType(shape, (), _replaced(kind.groups, op.dim, self._new_group()), kind.element)
+            else:
+                joined = kind
+            class_id = self.builder.add(ENode("concat", (op.dim,), (class_id, other)), joined)
+        return class_id
+
+    def _new_group(self) -> int:
+        self.extra_groups += 1
+        return len(self.groups) + self.extra_groups - 1
+
+    def _pad(self, op: forge.PadOp, operand: int) -> int:
+        """Element i is element i - low of the operand where there is one, else the value."""
+        kind = self._type(op.result)
+        extent, dim = self.graph.types[operand].shape[op.dim], op.dim
+
+        def places(start: int, step: int, low: int, high: int) -> int:
+            return self.builder.index(kind.shape, kind.groups, dim, forge.Places(start, step, 1, 0, low, high))
+
+        here = places(0, 1, 0, kind.shape[dim] - 1)
+        mask_type = self.graph.types[here]
+        mask_type = ClassType(mask_type.shape, (), mask_type.groups, "i1")
+        bounds = [("cmp.ge", op.low)] if op.low else []
+        bounds += [("cmp.lt", op.low + extent)] if op.high else []
+        masks = [
+            self.builder.add(ENode("binary", (name,), (here, places(n, 0, n, n))), mask_type) for name, n in bounds
+        ]
+        if not masks:
+            return operand
+        mask = masks[0]
+        if len(masks) == 2:
+            mask = self.builder.add(ENode("binary", ("and",), (masks[0], masks[1])), mask_type)
+        inside = operand
+        if extent != 1:
+            index = places(-op.low, 1, 0, extent - 1)
+            unnamed = ClassType(kind.shape, (), kind.groups, kind.element)
+            inside = self.builder.add(ENode("gather", (dim,), (operand, index)), unnamed)
+        value: float | int = op.value if kind.element[0] in "fb" else int(op.value)
+        unit = (1,) * len(kind.shape)
+        outside = self.builder.constant((value,), unit, cast(str, kind.wide), kind.element)
+        return self.builder.add(ENode("select", (), (mask, inside, outside)), kind)
 
     # Axes
 
@@ -219,6 +276,10 @@ class _Encoder:
         return names
 
 
+def _replaced(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
+    return (*values[:place], value, *values[place + 1 :])
+
+
 def argument_names(function: FuncOp) -> list[str]:
     """Names of the arguments: the SSA name hints, else ``arg<i>``; made unique."""
     names: list[str] = []
@@ -240,7 +301,9 @@ ATTRIBUTES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
     "expand": lambda op: tuple(op.results[0].type.get_shape()),
     "concat": lambda op: (op.dim,),
     "slice": lambda op: (op.dim, op.start, op.stop, op.step),
+    "gather": lambda op: (op.dim,),
     "iota": lambda op: (op.dim,),
+    "index": lambda op: (),
 }
 
 

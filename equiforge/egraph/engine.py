@@ -20,14 +20,14 @@ from equiforge.egraph.graph import EGraph
 from equiforge.egraph.readout import read_out
 from equiforge.egraph.text import program_text
 
-RULE_FILES = ("language", "analysis", "algebra", "refinement", "propagation", "structure", "storage")
+RULE_FILES = ("language", "analysis", "algebra", "indexing", "refinement", "propagation", "structure", "storage")
 _SNAPSHOT_SECONDS = 5.0
 _COMMANDS_AT_ONCE = 20
 """egglog 13.2 needs time and memory quadratic in the commands of one call: 2 GB for a thousand, against 1 MB in small
 calls."""
 _ALGEBRA_SHARE = 0.25
 """Part of the limits on nodes and seconds that the algebra phase may use up."""
-FAMILIES = ("algebra", "refinement", "propagation", "structure", "storage", "repair")
+FAMILIES = ("algebra", "indexing", "refinement", "propagation", "structure", "storage", "repair")
 """Rule families: the rule files, and repair fusion."""
 
 
@@ -223,8 +223,8 @@ class Engine:
         Algebra that grows without end leaves room for the tiles: without them there is no program to extract.
         """
         if self.graph.numerics == "real":
-            self._phase(("algebra", "structure"), "algebra-ac", _ALGEBRA_SHARE)
-        tiles = ("refinement", "propagation", "structure")
+            self._phase(("algebra", "indexing", "structure"), "algebra-ac", _ALGEBRA_SHARE)
+        tiles = ("indexing", "refinement", "propagation", "structure")
         self._phase(tiles)
         self._phase(("storage", *tiles))
         result = read_out(self._egraph, self.graph)

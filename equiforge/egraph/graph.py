@@ -8,6 +8,7 @@ operator       attrs                                 children
 ``input``      ``(index,)``                          none; a function argument
 ``const``      ``(key,)``                            none; ``EGraph.constants[key]`` holds the value
 ``iota``       ``(dim,)``                            none; shape is the class's shape
+``index``      ``(*type, dim, *places)``             none; positions as of ``forge.index``; type: shape, groups
 ``unary``      ``(name,)``                           x; names as in ``dialects/op_table.py``
 ``binary``     ``(name,)``                           a, b; comparisons are ``cmp.lt`` and so on
 ``select``     ``()``                                condition, a, b
@@ -23,6 +24,7 @@ operator       attrs                                 children
 ``expand``     ``shape``                             x
 ``slice``      ``(dim, start, stop, step)``          x
 ``concat``     ``(dim,)``                            a, b
+``gather``     ``(dim,)``                            x, index
 ``view``       ``(dim, axis)``                       x; partition of ``dim``, or replicate for ``dim == -1``
 ``combine``    ``(dim, axis)``                       x
 ``collect``    ``(axis,)``                           x
@@ -39,6 +41,8 @@ from typing import NamedTuple
 
 PARTIAL = -2
 REPLICATE = -1
+INDEX_ELEMENT = "i32"
+"""Element type of ``index`` classes."""
 
 
 class ENode(NamedTuple):

@@ -33,7 +33,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 
 from equiforge.dialects import forge, tile
 from equiforge.dialects.tile_types import element_type
-from equiforge.egraph.builder import constant_key
+from equiforge.egraph.builder import constant_key, index_node
 from equiforge.egraph.encode import ATTRIBUTES, argument_names
 from equiforge.egraph.graph import PARTIAL, REPLICATE, Axis, ClassType, EGraph, ENode
 from equiforge.egraph.ir_reducers import reducer_of, reducer_op
@@ -163,6 +163,10 @@ class _Writer:
                 made = forge.IotaOp(TensorType(element_type(kind.element), kind.shape), attrs[0])
                 made.attributes["serial"] = IntegerAttr(attrs[1], i64)
                 return made
+            case "index":
+                return forge.IndexOp(
+                    TensorType(element_type(kind.element), kind.shape), attrs[-7], forge.Places(*attrs[-6:])
+                )
             case "unary":
                 return forge.UNARY_OPS[attrs[0]](children[0])
             case "binary" if attrs[0].startswith("cmp."):
@@ -225,6 +229,8 @@ class _Writer:
                 return forge.SliceOp(children[0], *attrs)
             case "concat":
                 return forge.ConcatOp(children, attrs[0])
+            case "gather":
+                return forge.GatherOp(*children, attrs[0])
             case _:
                 raise EquiforgeError(f"e-node {node.op} has no IR form")
 
@@ -272,7 +278,8 @@ class _Reader:
         self.numbers: dict[SSAValue, int] = {op.result: i for i, op in enumerate(classes)}
         for number, op in enumerate(classes):
             self.graph.types[number] = self._class_type(op)
-            self.graph.nodes[number] = [self._node(v) for v in op.operands]
+            kind = self.graph.types[number]
+            self.graph.nodes[number] = [self._node(v, kind) for v in op.operands]
             if op.result.name_hint:
                 self.graph.names[number] = op.result.name_hint
             location = op.attributes.get("loc")
@@ -312,11 +319,13 @@ class _Reader:
             found.append((self.axis_numbers[state.axis_name], dim))
         return tuple(sorted(found))
 
-    def _node(self, value: SSAValue) -> ENode:
+    def _node(self, value: SSAValue, kind: ClassType) -> ENode:
         arguments = list(self.function.body.block.args)
         if value in arguments:
             return ENode("input", (arguments.index(cast(Any, value)),), ())
         op = cast(Operation, value.owner)
+        if isinstance(op, forge.IndexOp):
+            return index_node(kind.shape, kind.groups, op.dim, op.places)
         if op.operands and op.operands[0] in arguments:
             return ENode("input", (arguments.index(cast(Any, op.operands[0])),), ())
         children = tuple(self.numbers[v] for v in op.operands)

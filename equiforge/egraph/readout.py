@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from equiforge.egraph.graph import ClassType, EGraph, ENode
+from equiforge.egraph.graph import INDEX_ELEMENT, ClassType, EGraph, ENode
 
 CONSTRUCTORS: dict[str, tuple[str, str]] = {
     "Input": ("input", "i"),
     "Const": ("const", "s"),
     "Iota": ("iota", "ii"),
+    "Index": ("index", "vv"),
     "Unary": ("unary", "sc"),
     "Binary": ("binary", "scc"),
     "Select": ("select", "ccc"),
@@ -23,6 +24,7 @@ CONSTRUCTORS: dict[str, tuple[str, str]] = {
     "Expand": ("expand", "vc"),
     "Slice": ("slice", "vc"),
     "Concat": ("concat", "icc"),
+    "Gather": ("gather", "icc"),
     "View": ("view", "iic"),
     "Combine": ("combine", "iic"),
     "Collect": ("collect", "ic"),
@@ -167,6 +169,8 @@ def _node_element(node: ENode, element: dict[int, str], initial: EGraph, float_e
         case "const":
             storage = initial.constants[str(node.attrs[0])][0]
             return float_element if storage[0] in "fb" else storage
+        case "index":
+            return INDEX_ELEMENT
         case "iota":
             return next(initial.types[c].element for c, nodes in initial for n in nodes if n == node)
         case "cast":

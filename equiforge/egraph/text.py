@@ -40,6 +40,9 @@ def _term(node: ENode) -> str:
             return f'(Const "{attrs[0]}")'
         case "iota":
             return f"(Iota {attrs[0]} {attrs[1]})"
+        case "index":
+            numbers = [int(a) for a in attrs]
+            return f"(Index {_vec(numbers[:-7])} {_vec(numbers[-7:])})"
         case "unary" | "binary":
             return f'({node.op.capitalize()} "{attrs[0]}" {kids})'
         case "cast":
@@ -58,6 +61,8 @@ def _term(node: ENode) -> str:
             return f"({node.op.capitalize()} {_vec(int(a) for a in attrs)} {kids})"
         case "concat":
             return f"(Concat {attrs[0]} {kids})"
+        case "gather":
+            return f"(Gather {attrs[0]} {kids})"
         case "view":
             return f"(View {attrs[0]} {attrs[1]} {kids})"
         case "combine":
@@ -108,7 +113,7 @@ def _permute(perm: Dims, ty: Dims) -> Dims:
 
 def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
     """Types of the program closed under broadcasting and the given permutations, up to a limit."""
-    types: set[Dims] = {(*t.shape, *t.groups) for t in graph.types.values()}
+    types: set[Dims] = {(*t.shape, *t.groups) for t in graph.types.values()} | _place_types(graph)
     frontier = set(types)
     while frontier and len(types) < _MAX_TYPES:
         fresh: set[Dims] = set()
@@ -118,6 +123,49 @@ def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
         frontier = fresh - types
         types |= frontier
     return types
+
+
+def _place_types(graph: EGraph) -> set[Dims]:
+    """Types of the positions along dimensions that are joined, cut or gathered."""
+    found: set[Dims] = set()
+    for class_id, nodes in graph:
+        kind = graph.types[class_id]
+        rank = len(kind.shape)
+        for node in nodes:
+            if node.op in ("concat", "slice", "gather"):
+                dim = int(node.attrs[0])
+                shape = [n if d == dim else 1 for d, n in enumerate(kind.shape)]
+                groups = [g if d == dim else -1 for d, g in enumerate(kind.groups)]
+                found.add((*shape, *groups) if rank else ())
+    return found
+
+
+def _gather_tables(graph: EGraph, types: list[Dims]) -> list[str]:
+    """Types of gathers of the operands that the index of some gather of the program may meet."""
+    lines: list[str] = []
+    known: set[tuple[int, Dims]] = set()
+    for _, nodes in graph:
+        for node in nodes:
+            if node.op != "gather":
+                continue
+            dim, index = int(node.attrs[0]), graph.types[node.children[1]]
+            known.add((dim, (*index.shape, *index.groups)))
+    for dim, chosen in sorted(known):
+        rank = len(chosen) // 2
+        for source in types:
+            if len(source) == len(chosen):
+                joined = _broadcast(_with_dim(source, dim, 1, -1), _with_dim(chosen, dim, 1, -1))
+                if joined is not None:
+                    result = _with_dim(joined, dim, chosen[dim], chosen[rank + dim])
+                    lines.append(f"(set (gathered {dim} {_vec(source)} {_vec(chosen)}) {_vec(result)})")
+    return lines
+
+
+def _with_dim(ty: Dims, dim: int, extent: int, group: int) -> Dims:
+    """The type with another extent and group in one dimension."""
+    changed = list(ty)
+    changed[dim], changed[len(ty) // 2 + dim] = extent, group
+    return tuple(changed)
 
 
 def program_text(graph: EGraph) -> str:
@@ -163,6 +211,7 @@ def _tables(graph: EGraph) -> list[str]:
     lines = [f"(dim {i})" for i in range(-1, max(ranks, default=0) + 1)]
     lines[0] = ""
     lines += [f"(set (zeros {r}) {_vec([0] * r)})" for r in {*ranks, *(r + 1 for r in ranks)}]
+    lines += [f"(set (unit-type {r}) {_vec([1] * r + [-1] * r)})" for r in ranks]
     lines += [f"(set (swap-last {r}) {_vec((*range(r - 2), r - 1, r - 2))})" for r in ranks if r >= 2]
     lines += [f"(identity {_vec(p)})" for p in perms if p == tuple(range(len(p)))]
     for p, q in itertools.product(perms, perms):
@@ -176,6 +225,7 @@ def _tables(graph: EGraph) -> list[str]:
             lines.append(f"(set (broadcast {_vec(a)} {_vec(b)}) {_vec(t)})")
     lines += _reshape_table(graph)
     lines += _storage_tables(graph, types)
+    lines += _gather_tables(graph, types)
     lines += [f"(axis {axis.group} {number})" for number, axis in enumerate(graph.axes)]
     lines += [f'(commutes "{name}")' for name in sorted(COMMUTATIVE)]
     lines += [f'(associates "{name}")' for name in sorted(ASSOCIATIVE)]

@@ -63,7 +63,7 @@ class _Derivation:
         self.cost: dict[int, int] = {}
         self._heap: list[tuple[int, int, int]] = []
         self._users: dict[int, list[tuple[int, int]]] = {}
-        self._light: dict[int, list[ENode]] = {}
+        self._light: dict[int, list[Choice]] = {}
         self._waiting: dict[tuple[int, int], int] = {}
         self._heavy: list[tuple[int, ENode, Option]] = []
         self._axis: dict[int, int] = {}
@@ -111,14 +111,17 @@ class _Derivation:
         while stack:
             class_id = stack.pop()
             load = self._load_of(class_id, loads)
-            if load is not None:
-                found.append((class_id, load))
-                continue
             children: list[int] = []
-            for node, option in heavy.get(class_id, ()):
-                self._heavy.append((class_id, node, option))
-                children.extend(c for c, _ in option.children)
-            nodes = [n for n in self.space.graph.nodes[class_id] if self._usable(n)]
+            nodes: list[Choice] = []
+            if load is None:
+                for node, option in heavy.get(class_id, ()):
+                    self._heavy.append((class_id, node, option))
+                    children.extend(c for c, _ in option.children)
+                nodes.extend(n for n in self.space.graph.nodes[class_id] if self._usable(n))
+            elif load.children:
+                nodes.append(load)
+            else:
+                found.append((class_id, load))
             self._light[class_id] = nodes
             for number, node in enumerate(nodes):
                 distinct = set(node.children)
@@ -140,9 +143,8 @@ class _Derivation:
         free = self.space.is_free(class_id)
         if free is not None:
             return free
-        if class_id == self.tile:
-            return None
-        return next((d for d in self.space.loads(class_id) if d.key in keys), None)
+        loads = (d for d in self.space.loads(class_id) if d.key in keys)
+        return next((d for d in loads if d.children or class_id != self.tile), None)
 
     def _choose(self, class_id: int, choice: Choice, cost: int) -> None:
         self.choice[class_id] = choice
@@ -155,9 +157,10 @@ class _Derivation:
             self._waiting[owner, number] -= 1
             if self._waiting[owner, number] or owner in self.choice:
                 continue
-            if node.op == "view" and int(node.attrs[1]) != self._axis.get(class_id):
+            if isinstance(node, ENode) and node.op == "view" and int(node.attrs[1]) != self._axis.get(class_id):
                 continue
-            cost = node_work(self.space, owner, node) + sum(self.cost[c] for c in node.children)
+            own = node_work(self.space, owner, node) if isinstance(node, ENode) else 1
+            cost = own + sum(self.cost[c] for c in node.children)
             heapq.heappush(self._heap, (cost, owner, number))
 
     def _settle(self) -> None:
@@ -177,7 +180,7 @@ def _used(space: Space, tile: int, choices: dict[int, Choice]) -> tuple[dict[int
         if class_id in ordered:
             continue
         choice = choices[class_id]
-        if visited or isinstance(choice, Load):
+        if visited or not choice.children:
             ordered[class_id] = choice
             if isinstance(choice, ENode) and choice.op in LIGHT:
                 work += node_work(space, class_id, choice)

@@ -22,7 +22,7 @@ from equiforge.dialects.inference import surviving_dims
 from equiforge.dialects.tile_axes import collected_tile
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode
 
-LEAVES = frozenset({"input", "const", "iota"})
+LEAVES = frozenset({"input", "const", "iota", "index"})
 STRUCTURAL = frozenset({"transpose", "reshape", "expand", "slice"})
 LIGHT = frozenset({"unary", "binary", "select", "cast"})
 HEAVY = frozenset({"tilematmul", "reduce", "preduce"})
@@ -38,8 +38,8 @@ Demand = tuple[int, int]
 
 @dataclass(frozen=True)
 class Load:
-    """Tile class ``tile`` read from memory: ``path`` goes from it through views and layout changes to the class
-    ``base``.
+    """Tile class ``tile`` read from memory: ``path`` goes from it through gathers, views and layout changes to the class
+    ``base``. ``children`` are the indices of the gathers: classes that the kernel computes first.
 
     ``base`` is an input, a constant, an index vector or a stored class. ``where`` tells loads of one base apart:
     (axis, dimension) pairs on the base, or on the class where a layout change hid its dimensions. ``elements`` is
@@ -51,10 +51,12 @@ class Load:
     where: tuple[tuple[int, ...], ...]
     path: tuple[tuple[int, ENode], ...]
     elements: int
+    children: tuple[int, ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
-        return ("load", self.base, self.where)
+        gathered = (self.tile,) if self.children else ()
+        return ("load", self.base, self.where, *gathered)
 
 
 @dataclass
@@ -227,7 +229,7 @@ class Space:
 
     def _computes(self, node: ENode) -> bool:
         """Whether a kernel may make a tile by this node, other than reading it as a whole."""
-        return node.op in HEAVY or node.op in LEAVES or node.op == "get" or self.is_pointwise(node)
+        return node.op in HEAVY or node.op in LEAVES or node.op in ("get", "gather") or self.is_pointwise(node)
 
     def is_pointwise(self, node: ENode) -> bool:
         """Whether a node is done in registers element by element: a pointwise operation, or a reshape by dimensions of
@@ -252,12 +254,36 @@ class Space:
         """All ways to read a class from memory, one for each place that it may be in; the shortest path first."""
         if class_id not in self._loads:
             best: dict[tuple[object, ...], Load] = {}
-            for load in self._paths(class_id, frozenset()):
+            for load in (*self._gathered(class_id), *self._paths(class_id, frozenset())):
                 known = best.get(load.key)
                 if known is None or len(load.path) < len(known.path):
                     best[load.key] = load
             self._loads[class_id] = sorted(best.values(), key=lambda d: (len(d.path), d.base, d.where))
         return self._loads[class_id]
+
+    def _gathered(self, class_id: int, above: frozenset[int] = frozenset()) -> list[Load]:
+        """Reads at computed positions: gathers of what is read otherwise, by indices that vary along one dimension each
+        or are those of the last gather."""
+        found: list[Load] = []
+        for node in self.graph.nodes[class_id]:
+            if node.op == "gather":
+                source, index = node.children
+                for load in (*self._paths(source, frozenset()), *self._inner_gathers(node, above | {class_id})):
+                    path = ((class_id, node), *load.path)
+                    elements = min(load.elements, product(self.graph.types[class_id].shape))
+                    found.append(Load(class_id, load.base, load.where, path, elements, (index, *load.children)))
+        return found
+
+    def _inner_gathers(self, node: ENode, above: frozenset[int]) -> list[Load]:
+        """Gathers along other dimensions under one: their indices must not vary along its dimension."""
+        dim = int(node.attrs[0])
+        fitting: list[Load] = []
+        for load in self._gathered(node.children[0], above) if node.children[0] not in above else ():
+            steps = [step for _, step in load.path if step.op == "gather"]
+            apart = all(int(step.attrs[0]) != dim for step in steps)
+            if apart and all(self.graph.types[index].shape[dim] == 1 for index in load.children):
+                fitting.append(load)
+        return fitting
 
     def _paths(self, class_id: int, above: frozenset[int]) -> list[Load]:
         state = self.state[class_id]
@@ -302,10 +328,12 @@ class Space:
         return Load(class_id, load.base, tuple(sorted((*load.where, where))), path, load.elements)
 
     def is_free(self, class_id: int) -> Load | None:
-        """The load of a class that costs no memory access: constants and index vectors."""
+        """The load of a class that costs no memory access: constants and index vectors, and such at positions that are
+        index vectors."""
         for load in self.loads(class_id):
-            if self.leaf.get(load.base, ENode("", (), ())).op in ("const", "iota"):
-                return load
+            if self.leaf.get(load.base, ENode("", (), ())).op in ("const", "iota", "index"):
+                if all(self.is_free(index) is not None for index in load.children):
+                    return load
         return None
 
     def light_nodes(self, class_id: int) -> list[tuple[ENode, tuple[Demand, ...]]]:
@@ -338,11 +366,14 @@ class Space:
                     if rolling.op == "rolling" and (wanted < 0 or rolling.attrs[1] == wanted):
                         key = (node.children[0], rolling)
                         found.append(self._option("rolling", key, node.children[0], rolling))
-        if wanted == ANY and self.is_free(class_id) is None:
+        if wanted < 0 and self.is_free(class_id) is None:
             for load in self.loads(class_id):
-                option = self._option("load", load.key, class_id, None)
-                option.load = option.load or load
-                found.append(option)
+                # A kernel that reads at positions that it computes does more than copy.
+                if wanted == ANY or load.children:
+                    option = self._option("load", load.key, class_id, None)
+                    option.load = option.load or load
+                    option.children = tuple((index, ANY) for index in load.children)
+                    found.append(option)
         for option in found:
             option.satisfies.append(demand)
         return found

@@ -132,6 +132,9 @@ class _Program:
                 return self.add(forge.ConstantOp(literal, computed), base)
             if node.op == "iota":
                 return self.add(forge.IotaOp(computed, int(node.attrs[0])), base)
+            if node.op == "index":
+                dim, *places = (int(a) for a in node.attrs[-7:])
+                return self.add(forge.IndexOp(computed, dim, forge.Places(*places)), base)
         raise ValueError(f"class {base} is read before a kernel stores it")
 
 
@@ -199,6 +202,9 @@ class KernelEmitter:
                     self._views[key] = self.program.add(op)
                     self._views[key].name_hint = value.name_hint
                 value = self._views[key]
+            for owner, node in reversed([step for step in load.path if step[1].op == "gather"]):
+                index = self.value(node.children[1])
+                value = self.program.add(forge.GatherOp(value, index, int(node.attrs[0])), owner)
             self._raw[class_id] = value
         return self._raw[class_id]
 

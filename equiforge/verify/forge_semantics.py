@@ -82,6 +82,12 @@ def _(interpreter: Interpreter, op: forge.IotaOp, operands: list[Value]) -> Valu
     return Family.whole(np.broadcast_to(np.arange(shape[op.dim]).astype(dtype).reshape(along), shape))
 
 
+@meaning(forge.IndexOp)
+def _(interpreter: Interpreter, op: forge.IndexOp, operands: list[Value]) -> Value:
+    shape, dtype = shape_of(op.result.type), dtype_of(element_type_of(op.result.type))
+    return Family.whole(np.array([op.places.at(i) for i in range(shape[op.dim])], dtype=dtype).reshape(shape))
+
+
 @meaning(forge.MatmulOp)
 def _(interpreter: Interpreter, op: forge.MatmulOp, operands: list[Value]) -> Value:
     return zip_tiles(numeric.matmul, family(operands[0]), family(operands[1]))
