@@ -8,6 +8,7 @@ and stays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ from equiforge.errors import EquiforgeError, UnsupportedOpError
 WHOLE_EXTENT = 256
 """A dimension that is reduced somewhere gets an axis above this extent; up to it a tile holds it whole."""
 
+_POINTWISE = ("unary", "binary", "select", "cast", "concat", "gather")
 _STRUCTURAL = ("transpose", "reshape", "expand", "slice")
 _WIDTH = {"bf16": 2, "f16": 3, "f32": 4, "f64": 5}
 
@@ -83,7 +85,25 @@ class _Encoder:
                 self.graph.root_elements = [element_name(self._tensor(v).element_type) for v in op.operands]
             else:
                 self._op(op)
+        self.graph.inner = self._inner()
         return self.graph
+
+    def _inner(self) -> set[int]:
+        """Values that only one pointwise op uses, for a result that is not smaller."""
+        users: dict[int, set[int]] = {}
+        for class_id, nodes in self.graph:
+            for node in nodes:
+                for child in node.children:
+                    users.setdefault(child, set()).add(class_id)
+        found: set[int] = set()
+        for class_id, using in users.items():
+            kind = self.graph.types[class_id]
+            user = next(iter(using))
+            pointwise = all(n.op in _POINTWISE for n in (*self.graph.nodes[user], *self.graph.nodes[class_id]))
+            larger = math.prod(kind.shape) <= math.prod(self.graph.types[user].shape)
+            if len(using) == 1 and pointwise and larger and kind.wide is not None and class_id not in self.graph.roots:
+                found.add(class_id)
+        return found
 
     def _op(self, op: Operation) -> None:
         name = op.name.removeprefix("forge.")
@@ -253,15 +273,27 @@ class _Encoder:
     def _declare_axes(self) -> None:
         """One axis for each dimension group that a kernel may cut; two where a tensor holds the group twice."""
         names = self._group_names()
+        pieces = self._pieces()
         declared: list[tuple[str, int, int]] = []
         for group in range(len(self.groups)):
             extent = self.groups.extent(group)
             if extent <= 1 or (self.groups.reduced(group) and extent <= self.whole_extent):
                 continue
+            if group in pieces:
+                continue
             for copy in range(min(2, self.groups.multiplicity(group))):
                 declared.append((names[group] + "_" * copy, extent, group))
         for name, extent, group in sorted(declared):
             self.builder.axis(name, extent, group)
+
+    def _pieces(self) -> set[int]:
+        """Groups of which a program has only pieces that it joins again or cuts out, as the halves of a rotation: no
+        result and no product or reduction has them, so that kernels need not cut them."""
+        pieces = {p for r in self.groups.relations if r.kind in ("sum", "slice") for p in r.parts}
+        last = self.function.body.block.last_op
+        kept = {g for v in (last.operands if last is not None else ()) for g in self.groups.dims(v)}
+        kept |= {g for v in self.function.body.block.args for g in self.groups.dims(v)}
+        return {g for g in pieces - kept if not self.groups.roles(g)}
 
     def _group_names(self) -> dict[int, str]:
         """A group is called after the first argument dimension in it, else after the first value of the program."""

@@ -146,7 +146,8 @@ class EGraph:
     in order.
     ``inputs`` are ``(name, shape, storage element)`` of the arguments; ``constants[key]`` is ``(element, shape,
     values)`` where ``values`` is a
-    flat tuple (one entry for a splat).
+    flat tuple (one entry for a splat). ``inner`` are values of the program that only one pointwise op uses, for as
+    large a result: storing that result is never worse than storing them.
     """
 
     nodes: dict[int, list[ENode]]
@@ -160,6 +161,7 @@ class EGraph:
     numerics: str = "real"
     locations: dict[int, str] = field(default_factory=lambda: {})
     names: dict[int, str] = field(default_factory=lambda: {})
+    inner: set[int] = field(default_factory=lambda: set())
 
     def __iter__(self) -> Iterator[tuple[int, list[ENode]]]:
         return iter(self.nodes.items())

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     TupleType,
+    UnitAttr,
     i64,
 )
 from xdsl.dialects.equivalence import ClassOp, GraphOp, YieldOp
@@ -137,6 +138,8 @@ class _Writer:
             op.attributes["wide"], op.attributes["narrow"] = StringAttr(kind.wide), StringAttr(kind.narrow)
         if class_id in self.graph.locations:
             op.attributes["loc"] = StringAttr(self.graph.locations[class_id])
+        if class_id in self.graph.inner:
+            op.attributes["inner"] = UnitAttr()
         op.result.name_hint = self.graph.names.get(class_id)
 
     def _node(
@@ -280,6 +283,8 @@ class _Reader:
             self.graph.types[number] = self._class_type(op)
             kind = self.graph.types[number]
             self.graph.nodes[number] = [self._node(v, kind) for v in op.operands]
+            if "inner" in op.attributes:
+                self.graph.inner.add(number)
             if op.result.name_hint:
                 self.graph.names[number] = op.result.name_hint
             location = op.attributes.get("loc")

@@ -111,8 +111,12 @@ def read_out(egraph: Any, initial: EGraph) -> EGraph:
         root_elements=list(initial.root_elements),
         numerics=initial.numerics,
     )
+
+    def number_of(old: int) -> int | None:
+        return numbers.get(renamed[old])
+
     for old in initial.nodes:
-        new = numbers.get(renamed[old])
+        new = number_of(old)
         if new is None:
             continue
         if old in initial.names:
@@ -120,6 +124,9 @@ def read_out(egraph: Any, initial: EGraph) -> EGraph:
         if old in initial.locations:
             result.locations.setdefault(new, initial.locations[old])
     storage = [(numbers[renamed[old]], initial.types[old]) for old in initial.nodes if renamed[old] in numbers]
+    result.inner = {new for new in map(number_of, initial.inner) if new is not None}
+    outer = {new for old in set(initial.nodes) - initial.inner if (new := number_of(old)) is not None}
+    result.inner = _with_layouts(result, result.inner, outer)
     _set_elements(result, initial)
     _set_storage(result, storage)
     return result
@@ -156,6 +163,21 @@ def _renumber(nodes: list[ENode], numbers: dict[int, int]) -> list[ENode]:
 def _untyped(ty: tuple[int, ...], state: tuple[tuple[int, int], ...]) -> ClassType:
     rank = len(ty) // 2
     return ClassType(shape=ty[:rank], state=state, groups=ty[rank:], element="")
+
+
+def _with_layouts(graph: EGraph, inner: set[int], outer: set[int]) -> set[int]:
+    """Inner values that are no other value of the program, and what only the layout tells apart from them."""
+    found = inner - outer
+    changed = True
+    while changed:
+        fresh = {
+            class_id
+            for class_id, nodes in graph
+            if class_id not in outer and any(n.op == "transpose" and n.children[0] in found for n in nodes)
+        }
+        changed = not fresh <= found
+        found |= fresh
+    return found
 
 
 _BOOLEAN = {"not"}

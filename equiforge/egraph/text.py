@@ -184,7 +184,7 @@ def program_text(graph: EGraph) -> str:
         for axis, dim in kind.state:
             state = f"(map-insert {state} {axis} {dim})"
         lines.append(f"(set (state $c{class_id}) {state})")
-        if kind.wide is not None and not kind.state:
+        if kind.wide is not None and not kind.state and class_id not in graph.inner:
             lines.append(f"(chain $c{class_id} -1 {_vec(0 for _ in kind.shape)})")
     for class_id in graph.roots:
         if all(n.op not in ("input", "transpose", "reshape", "slice") for n in graph.nodes[class_id]):

@@ -156,7 +156,7 @@ class Space:
             kind = self.graph.types[class_id]
             if kind.state or class_id in self.leaf:
                 continue
-            named = kind.wide is not None or class_id in results
+            named = (kind.wide is not None and class_id not in self.graph.inner) or class_id in results
             grids = self.grids(class_id)
             if any(grid.collected for grid in grids):
                 worth = product(kind.shape) <= most
