@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import I64, DictionaryAttr, IntegerAttr, IntegerType, StringAttr, TensorType, i1
+from xdsl.dialects.builtin import I64, DictionaryAttr, IntegerAttr, StringAttr, TensorType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from equiforge.dialects.assembly import Literal, Signature, Word, int_attr
 from equiforge.dialects.inference import check_dim, tensor_operand
 from equiforge.dialects.literals import LiteralAttr
+from equiforge.dialects.op_table import INTEGERS
 from equiforge.dialects.tile_types import element_name, element_type_of
 
 
@@ -179,7 +180,7 @@ class IndexOp(IRDLOperation):
         if places.each < 1 or places.period < 0 or places.low > places.high:
             raise VerifyException(f"{self.name}: {places} are no positions")
         # (C4)
-        if not isinstance(type_.element_type, IntegerType) or type_.element_type == i1:
+        if element_name(type_.element_type) not in INTEGERS:
             raise VerifyException(f"{self.name}: {type_} can't hold an index")
 
 

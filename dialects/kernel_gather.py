@@ -50,7 +50,12 @@ class GatherOp(IRDLOperation):
     )
 
     def __init__(
-        self, source: SSAValue, indices: Sequence[SSAValue], dims: Sequence[int], checked: Sequence[int], type_: Attribute
+        self,
+        source: SSAValue,
+        indices: Sequence[SSAValue],
+        dims: Sequence[int],
+        checked: Sequence[int],
+        type_: Attribute,
     ):
         super().__init__(
             operands=[source, list(indices)],
@@ -74,7 +79,9 @@ class GatherOp(IRDLOperation):
             raise VerifyException(f"kernel.gather: {len(self.indices)} indices along dimensions {list(self.dims)}")
         # (C2)
         if len(ref.shape) != len(shape) or ref.element_type != element_type_of(self.result.type):
-            raise VerifyException(f"kernel.gather: tile {self.result.type} and array {ref} differ in rank or element type")
+            raise VerifyException(
+                f"kernel.gather: tile {self.result.type} and array {ref} differ in rank or element type"
+            )
         for dim, (have, want) in enumerate(zip(ref.shape, shape, strict=True)):
             if dim not in self.dims and have not in (1, want):
                 raise VerifyException(f"kernel.gather: dimension {dim} of {ref} is neither 1 nor that of the tile")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from equiforge.codegen.pointwise import is_float
 from equiforge.codegen.scopes import Scope

@@ -26,7 +26,7 @@ from equiforge.codegen.identity import unchanged_by_minus_infinity
 from equiforge.codegen.scopes import Scope, dependent_type
 from equiforge.codegen.sources import Fill, Index, Memory, Sources, needed_axes
 from equiforge.dialects import forge, kernel, tile
-from equiforge.dialects.tile_types import element_type_of, make_type, shape_of
+from equiforge.dialects.tile_types import element_type_of, shape_of
 
 IDENTITIES: dict[str, float] = {"sum": 0.0, "prod": 1.0, "max": -inf, "min": inf, "any": 0, "all": 1}
 

@@ -102,9 +102,7 @@ class MemoryText(Printer):
             element = element_name(value.type)
         name = self.carried.get(value)
         if name is None:
-            name = self.names.fresh(
-                value.name_hint or result.name_hint or self._root(ref).name_hint or "loaded"
-            )
+            name = self.names.fresh(value.name_hint or result.name_hint or self._root(ref).name_hint or "loaded")
             self._call(f"{name} = ", "tl.load", arguments, suffix)
             self.values[value] = Tile(name, dims, element, pads=pads)
         else:

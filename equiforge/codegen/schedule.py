@@ -341,7 +341,9 @@ def _widen_elementwise(
     for axis in sorted(grid, key=lambda a: -roles.contiguous.get(a, 0)):
         stored = [op for op in function.body.block.ops if isinstance(op, kernel.StoreOp)]
         sizes = Sizes(function, extents, kernel.ScheduleAttr.of(tiles, 4, 1))
-        loops = [v for op in function.body.walk() if isinstance(op, kernel.LoadOp | kernel.GatherOp) for v in op.results]
+        loops = [
+            v for op in function.body.walk() if isinstance(op, kernel.LoadOp | kernel.GatherOp) for v in op.results
+        ]
         have = max((sizes.elements(v.type) for v in [*loops, *(s.value for s in stored)]), default=1)
         while have < goal and tiles[axis] < power_of_two(extents[axis]):
             tiles[axis] *= 2

@@ -24,8 +24,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class Index:
-    """``offset + step * ((i // each) % period)`` where i is the index along ``dim``, without ``%`` where the period is 0,
-    then clamped to the bounds that are given; a dimension of None is the constant ``offset``."""
+    """``offset + step * ((i // each) % period)`` where i is the index along ``dim``, without ``%`` where the period is
+    0, then clamped to the bounds that are given; a dimension of None is the constant ``offset``."""
 
     dim: int | None
     offset: int

@@ -233,7 +233,7 @@ class _Writer:
             case "concat":
                 return forge.ConcatOp(children, attrs[0])
             case "gather":
-                return forge.GatherOp(*children, attrs[0])
+                return forge.GatherOp(children[0], children[1], attrs[0])
             case _:
                 raise EquiforgeError(f"e-node {node.op} has no IR form")
 

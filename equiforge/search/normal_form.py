@@ -38,8 +38,8 @@ Demand = tuple[int, int]
 
 @dataclass(frozen=True)
 class Load:
-    """Tile class ``tile`` read from memory: ``path`` goes from it through gathers, views and layout changes to the class
-    ``base``. ``children`` are the indices of the gathers: classes that the kernel computes first.
+    """Tile class ``tile`` read from memory: ``path`` goes from it through gathers, views and layout changes to the
+    class ``base``. ``children`` are the indices of the gathers: classes that the kernel computes first.
 
     ``base`` is an input, a constant, an index vector or a stored class. ``where`` tells loads of one base apart:
     (axis, dimension) pairs on the base, or on the class where a layout change hid its dimensions. ``elements`` is
@@ -331,9 +331,9 @@ class Space:
         """The load of a class that costs no memory access: constants and index vectors, and such at positions that are
         index vectors."""
         for load in self.loads(class_id):
-            if self.leaf.get(load.base, ENode("", (), ())).op in ("const", "iota", "index"):
-                if all(self.is_free(index) is not None for index in load.children):
-                    return load
+            made = self.leaf.get(load.base, ENode("", (), ())).op in ("const", "iota", "index")
+            if made and all(self.is_free(index) is not None for index in load.children):
+                return load
         return None
 
     def light_nodes(self, class_id: int) -> list[tuple[ENode, tuple[Demand, ...]]]:

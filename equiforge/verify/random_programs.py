@@ -54,6 +54,7 @@ class _Generator:
     def __init__(self, seed: int, size: int):
         self.random = random.Random(seed)
         self.size = size
+        self.indexed = seed % 3 == 1
         self.rank = self.random.choice((2, 2, 3))
         self.block = Block()
         self.values: list[_Value] = []
@@ -381,6 +382,46 @@ class _Generator:
                 other = self.argument([*x.shape[:-2], x.shape[-1], self.random.choice(EXTENTS)]).value
                 self.keep(forge.TransposeOp(forge.MatmulOp(v, other), perm), 2 * x.most * x.shape[-1])
 
+    def indexing(self) -> None:
+        """Elements joined, padded, cut out, rotated or gathered, along any dimension."""
+        x = self.pick(self.random.choice("ffffib"))
+        if x is None:
+            return
+        dim = self.random.randrange(len(x.shape))
+        extent = x.shape[dim]
+        match self.random.choice(("concat", "concat", "pad", "rotate", "gather")):
+            case "concat":
+                shape = [self.random.choice((1, *EXTENTS)) if d == dim else n for d, n in enumerate(x.shape)]
+                found = self.pick(
+                    x.kind, lambda v: [*v.shape[:dim], *v.shape[dim + 1 :]] == shape[:dim] + shape[dim + 1 :]
+                )
+                if found is None or self.random.random() < 0.5:
+                    found = self.argument(shape, {"f": f32, "i": i32, "b": i1}[x.kind])
+                parts = [x, found, *([x] if self.random.random() < 0.25 else [])]
+                joined = forge.ConcatOp([part.value for part in parts], dim)
+                self.keep(joined, max(x.most, found.most), min(x.least, found.least), x.raw and found.raw)
+            case "pad":
+                low, high = self.random.choice(((1, 0), (0, 2), (2, 1)))
+                value = 0.0 if x.kind == "b" else self.random.choice((0.0, 2.0))
+                self.keep(forge.PadOp(x.value, dim, low, high, value), max(x.most, value), raw=x.raw)
+            case "rotate" if extent > 1:
+                cut = self.random.randrange(1, extent)
+                tail: SSAValue = forge.SliceOp(x.value, dim, cut, extent).result
+                if x.kind == "f":
+                    tail = forge.NegOp(tail).result
+                head = forge.SliceOp(x.value, dim, 0, cut)
+                self.keep(forge.ConcatOp([tail, head], dim), x.most, raw=x.raw)
+            case "gather" if extent > 1:
+                others = self.random.random() < 0.5
+                shape = [
+                    self.random.choice((1, *EXTENTS)) if d == dim else n if others else 1 for d, n in enumerate(x.shape)
+                ]
+                # From -2 to 1: every extent from 2 on has these places.
+                place = forge.MinOp(self.argument(shape, i32).value, self.constant(1, len(shape), i32))
+                self.keep(forge.GatherOp(x.value, place, dim), x.most, x.least, x.raw)
+            case _:
+                pass
+
     # The whole
 
     def module(self) -> ModuleOp:
@@ -388,6 +429,7 @@ class _Generator:
             (self.unary, 5), (self.binary, 6), (self.with_constant, 3), (self.reduction, 4), (self.product, 5),
             (self.layout, 4),
             (self.mask, 2), (self.integer, 1), (self.boolean, 1), (self.softmax, 1), (self.norm, 1), (self.idiom, 4),
+            *([(self.indexing, 8)] if self.indexed else []),
         )  # fmt: skip
         with ImplicitBuilder(self.block):
             for _ in range(2):

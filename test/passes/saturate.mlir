@@ -29,7 +29,7 @@
 // ALGEBRA-NOT: tile.combine
 
 // RULE:       no rule or family of rules is called row-scala (did you mean row-scale?)
-// FAMILY:     no rule or family of rules is called xyz (families: algebra, refinement, propagation, structure, storage, repair)
+// FAMILY:     no rule or family of rules is called xyz (families: algebra, indexing, refinement, propagation, structure, storage, repair)
 // FORGE:      expected one equivalence.graph in the module, found 0 (run convert-forge-to-egraph first)
 // OPTION:     max_node
 func.func @main(%x: tensor<64x32xf32>, %s: tensor<64x1xf32>, %w: tensor<32x48xf32>) -> tensor<64x48xf32> {

@@ -80,6 +80,21 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     "minus": lambda: build([SQUARE], lambda x: F.SubOp(c(0.0), x)),
     "scaled quotient": lambda: build([SQUARE, COLUMN, SQUARE], lambda a, b, k: F.MulOp(F.DivOp(a, F.ExpOp(b)), k)),
     "by a root": lambda: build([SQUARE, COLUMN], lambda a, b: F.DivOp(a, F.SqrtOp(F.ExpOp(b)))),
+    "joined": lambda: build([SQUARE, t(4, 3)], lambda x, y: F.ConcatOp([x, y], 1)),
+    "slice of a difference": lambda: build([SQUARE, ROW], lambda x, y: F.SliceOp(F.SubOp(x, y), 0, 1, 4)),
+    "slice of a choice": lambda: build(
+        [SQUARE, ROW, COLUMN], lambda x, a, b: F.SliceOp(F.SelectOp(F.CompareOp("gt", x, c(0.0)), a, b), 1, 0, 3)
+    ),
+    "slice of a slice": lambda: build([t(9, 2)], lambda x: F.SliceOp(F.SliceOp(F.ExpOp(x), 0, 1, 9, 2), 0, 1, 4, 2)),
+    "slice of sums": lambda: build([t(4, 4, 4)], lambda x: F.SliceOp(F.ReduceOp("sum", x, 1), 2, 1, 3)),
+    "rows of a product": lambda: build([SQUARE, SQUARE], lambda a, b: F.SliceOp(F.MatmulOp(a, b), 0, 1, 3)),
+    "columns of a product": lambda: build([SQUARE, SQUARE], lambda a, b: F.SliceOp(F.MatmulOp(a, b), 1, 1, 3)),
+    "batches of a product": lambda: build(
+        [t(4, 4, 4), t(4, 4, 4)], lambda a, b: F.SliceOp(F.MatmulOp(a, b), 0, 1, 3)
+    ),
+    "transposed slice": lambda: build(
+        [t(4, 4, 4)], lambda x: F.TransposeOp(F.SliceOp(F.ExpOp(x), 0, 1, 3), [1, 2, 0])
+    ),
     "softmax": lambda: build(
         [t(2, 6)], lambda x: F.ReduceOp("sum", F.ExpOp(F.SubOp(x, F.ReduceOp("max", x, 1))), 1)
     ),
@@ -129,6 +144,25 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("partials-collect", "another value", "(Collect p a)", "(Collect p (View -1 p x))", "batched sum"),
     ("store-partials", "wrong dimension", "(Reduce f 0 y)", "(Reduce f 1 y)", "batched sum"),
     ("partials-combine", "wrong dimension", "(View (+ i 1) q y)", "(View i q y)", "batched sum"),
+    ("concat-select", "edge off by one", "(vec-of d na 0 1 0 na na)", "(vec-of d (+ na 1) 0 1 0 (+ na 1) (+ na 1))", "joined"),
+    ("concat-select", "operands swapped", "(Select m first second)", "(Select m second first)", "joined"),
+    ("pick-place", "index shifted", "(let g (Gather d a j))", "(let g (Gather d a (Index tj (vec-set s 1 (+ 1 (vec-get s 1))))))", "joined"),
+    ("pick-broadcast", "no side condition", "(= 1 (vec-get ta d))", "", "slice of a difference"),
+    ("slice-places", "start off by one", "(vec-get s 1) (vec-get s 3)", "(- (vec-get s 1) 1) (vec-get s 3)", "computed slice"),
+    ("slice-places", "bound off by one", "(- n 1)", "(- n 2)", "slice of a difference"),
+    ("gather-binary", "operands swapped", "(Binary o ga gb)", "(Binary o gb ga)", "slice of a difference"),
+    ("gather-select", "operands swapped", "(Select gc ga gb)", "(Select gc gb ga)", "slice of a choice"),
+    ("gather-reduce", "wrong dimension", "(Reduce f e g)", "(Reduce f d g)", "slice of sums"),
+    ("gather-product-rows", "wrong dimension", "(= d (- r 2))", "(= d (- r 1))", "columns of a product"),
+    ("gather-product-columns", "wrong dimension", "(= d (- r 1))", "(= d (- r 2))", "rows of a product"),
+    ("gather-product-batch", "operands swapped", "(MatMul ga gb)", "(MatMul gb ga)", "batches of a product"),
+    ("transpose-gather", "wrong dimension", "(= d (vec-get p e))", "(= e (vec-get p d))", "transposed slice"),
+    ("transpose-places", "wrong dimension", "(= (vec-get s 0) (vec-get p e))", "(= e (vec-get s 0))", "transposed slice"),
+    ("places-at-places", "start not scaled", "(+ b (* m (vec-get z 1)))", "(+ b (vec-get z 1))", "slice of a slice"),
+    ("places-at-places", "step not scaled", "(* m (vec-get z 2))", "(vec-get z 2)", "slice of a slice"),
+    ("gather-gather", "wrong order", "(let jk (Gather d j k))", "(let jk (Gather d k j))", "slice of a slice"),
+    ("view-gather", "no side condition", "(!= i d)", "", "joined"),
+    ("partition-gather", "operand cut", "(View -1 p a)", "(View d p a)", "joined"),
     ("view-of-combine", "any dimension", "(View i p (Combine i p a))", "(View i p (Combine j p a))", "sum with the transpose"),
 ]  # fmt: skip
 

@@ -14,12 +14,17 @@ from equiforge.frontend.table import lowers
 
 
 def take_rows(b: Builder, table: Value, index: Value, dim: int) -> Value:
-    """``table`` with dimension ``dim`` replaced by the dimensions of ``index``."""
-    rank, shape, places = rank_of(table), shape_of(table), shape_of(index)
-    flat = [1] * rank
-    flat[dim] = math.prod(places)
-    gathered = b.emit(forge.GatherOp(table, b.reshape(index, flat), dim))
-    return b.reshape(gathered, (*shape[:dim], *places, *shape[dim + 1 :]))
+    """``table`` with dimension ``dim`` replaced by the dimensions of ``index``.
+
+    The gather is along the last of these dimensions, along the others the table broadcasts: no dimension is merged.
+    """
+    shape, places = shape_of(table), shape_of(index)
+    if not places:
+        row = b.emit(forge.GatherOp(table, b.reshape(index, [1] * len(shape)), dim))
+        return b.reshape(row, (*shape[:dim], *shape[dim + 1 :]))
+    spread = b.reshape(table, (*shape[:dim], *[1] * (len(places) - 1), *shape[dim:]))
+    chosen = b.reshape(index, (*[1] * dim, *places, *[1] * (len(shape) - dim - 1)))
+    return b.emit(forge.GatherOp(spread, chosen, dim + len(places) - 1))
 
 
 @lowers("embedding.default")

@@ -459,3 +459,35 @@ func.func @signature(%x : tensor<8xf32>) {
   %0 = forge.exp %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
+
+// -----
+
+// CHECK: forge.index: tensor<2x20xi32> varies along other dimensions than 1
+func.func @index_varies() {
+  %0 = forge.index 1 from 0 step 1 each 1 period 0 within 0 to 31 : tensor<2x20xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: forge.index: Places(start=0, step=1, each=0, period=0, low=0, high=31) are no positions
+func.func @index_places() {
+  %0 = forge.index 1 from 0 step 1 each 0 period 0 within 0 to 31 : tensor<1x20xi32>
+  func.return
+}
+
+// -----
+
+// CHECK: forge.index: tensor<1x20xf32> can't hold an index
+func.func @index_element() {
+  %0 = forge.index 1 from 0 step 1 each 1 period 0 within 0 to 31 : tensor<1x20xf32>
+  func.return
+}
+
+// -----
+
+// CHECK: forge.gather: dimension 0 is partitioned
+func.func @gather_of_tiles(%x : !tile.view<8x4xf32, [#tile.partition<@q0, 0>]>, %i : !tile.view<3x1xi64, [#tile.partition<@q0, 0>]>) {
+  %0 = forge.gather %x, %i along 0 : (!tile.view<8x4xf32, [#tile.partition<@q0, 0>]>, !tile.view<3x1xi64, [#tile.partition<@q0, 0>]>) -> !tile.view<3x4xf32, [#tile.partition<@q0, 0>]>
+  func.return
+}

@@ -227,6 +227,7 @@ func.func @structure(%x : tensor<8x64xf32>, %y : tensor<8x32xf32>, %c : tensor<1
   %6 = forge.pad %x along 1 by 0, 1 with -inf : (tensor<8x64xf32>) -> tensor<8x65xf32>
   %7 = forge.gather %x, %i along 0 : (tensor<8x64xf32>, tensor<3x1xi64>) -> tensor<3x64xf32>
   %8 = forge.iota 1 : tensor<1x64xi64>
+  %9 = forge.index 1 from -4 step 2 each 1 period 0 within 0 to 31 : tensor<1x20xi32>
   func.return
 }
 // CHECK-LABEL: func.func @structure
@@ -239,6 +240,7 @@ func.func @structure(%x : tensor<8x64xf32>, %y : tensor<8x32xf32>, %c : tensor<1
 // CHECK-NEXT: %{{.*}} = forge.pad %x along 1 by 0, 1 with -inf : (tensor<8x64xf32>) -> tensor<8x65xf32>
 // CHECK-NEXT: %{{.*}} = forge.gather %x, %i along 0 : (tensor<8x64xf32>, tensor<3x1xi64>) -> tensor<3x64xf32>
 // CHECK-NEXT: %{{.*}} = forge.iota 1 : tensor<1x64xi64>
+// CHECK-NEXT: %{{.*}} = forge.index 1 from -4 step 2 each 1 period 0 within 0 to 31 : tensor<1x20xi32>
 // GENERIC-LABEL: sym_name = "structure"
 // GENERIC: "forge.transpose"(%x) <{perm = array<i64: 1, 0>}>
 // GENERIC: "forge.slice"(%x) <{dim = 1 : i64, start = 2 : i64, stop = 60 : i64, step = 3 : i64}>

@@ -257,6 +257,15 @@ kernel.func @f() grid [] {
 
 // -----
 
+// CHECK: kernel.gather: 1 indices along dimensions [0, 1]
+tile.axis @t0 extent 9
+kernel.func @indices(%x : !kernel.ref<50x10xf32, [10, 1]>, %i : !kernel.ref<9x1xi64, [1, 1]>, %y : !kernel.ref<9x10xf32, [10, 1]>) grid [@t0] {
+  %rows = kernel.load %i : !kernel.ref<9x1xi64, [1, 1]> -> !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>
+  %v = kernel.gather %x at %rows along [0, 1] checked [] : (!kernel.ref<50x10xf32, [10, 1]>, !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>) -> !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>
+}
+
+// -----
+
 // CHECK: kernel.for @k1 in @k0: @k0 does not hold it: no axis is declared so
 tile.axis @k0 extent 8
 tile.axis @k1 extent 8
@@ -269,6 +278,15 @@ kernel.func @f() grid [@k0] {
 
 // -----
 
+// CHECK: kernel.gather: tile !tile.view<9x10xf16, [#tile.partition<@t0, 0>]> and array !kernel.ref<50x10xf32, [10, 1]> differ in rank or element type
+tile.axis @t0 extent 9
+kernel.func @elements(%x : !kernel.ref<50x10xf32, [10, 1]>, %i : !kernel.ref<9x1xi64, [1, 1]>, %y : !kernel.ref<9x10xf32, [10, 1]>) grid [@t0] {
+  %rows = kernel.load %i : !kernel.ref<9x1xi64, [1, 1]> -> !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>
+  %v = kernel.gather %x at %rows along [0] checked [] : (!kernel.ref<50x10xf32, [10, 1]>, !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>) -> !tile.view<9x10xf16, [#tile.partition<@t0, 0>]>
+}
+
+// -----
+
 // CHECK: kernel.func @f: tiles of 32 of @k1 do not divide those of @k0, which have 16
 tile.axis @k0 extent 64
 tile.axis @k1 extent 64 within @k0
@@ -277,4 +295,13 @@ kernel.func @f() grid [@k0] schedule #kernel.schedule<tiles = {k0 = 16, k1 = 32}
   %r = kernel.for @k1 in @k0 iter_args(%a = %z) {
     kernel.yield %a : tensor<8xf32>
   }
+}
+
+// -----
+
+// CHECK: kernel.gather: dimension 1 of !kernel.ref<50x11xf32, [11, 1]> is neither 1 nor that of the tile
+tile.axis @t0 extent 9
+kernel.func @columns(%x : !kernel.ref<50x11xf32, [11, 1]>, %i : !kernel.ref<9x1xi64, [1, 1]>, %y : !kernel.ref<9x10xf32, [10, 1]>) grid [@t0] {
+  %rows = kernel.load %i : !kernel.ref<9x1xi64, [1, 1]> -> !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>
+  %v = kernel.gather %x at %rows along [0] checked [] : (!kernel.ref<50x11xf32, [11, 1]>, !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>) -> !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>
 }

@@ -77,3 +77,12 @@ kernel.func @slices(%x : !kernel.ref<50x72xf32, [72, 1]>, %y : !kernel.ref<5x50x
   // CHECK: kernel.store %{{sum.*}}, %{{y.*}} at @k0 : !tile.view<50x1xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
   kernel.store %sum, %y at @k0 : !tile.view<50x1xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<5x50x1xf32, [50, 1, 1]>
 }
+
+// CHECK: kernel.func @gathered
+kernel.func @gathered(%x : !kernel.ref<50x72xf32, [72, 1]>, %i : !kernel.ref<9x1xi64, [1, 1]>, %y : !kernel.ref<9x10xf32, [10, 1]>) grid [@t0] {
+  %rows = kernel.load %i : !kernel.ref<9x1xi64, [1, 1]> -> !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>
+  %columns = kernel.iota 1 : tensor<1x10xi32>
+  // CHECK: kernel.gather %{{x.*}} at %{{.*}}, %{{.*}} along [0, 1] checked [0] : (!kernel.ref<50x72xf32, [72, 1]>, !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>, tensor<1x10xi32>) -> !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>
+  %v = kernel.gather %x at %rows, %columns along [0, 1] checked [0] : (!kernel.ref<50x72xf32, [72, 1]>, !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>, tensor<1x10xi32>) -> !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>
+  kernel.store %v, %y : !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<9x10xf32, [10, 1]>
+}
