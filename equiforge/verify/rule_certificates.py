@@ -92,6 +92,9 @@ def check_kind(rule: RuleEntry) -> str:
     if unites(rule):
         return "interpreter"
     made = derives(rule)
+    if "picked" in made:
+        # The type that it gives the gather is checked with each rule that uses it.
+        return "marker"
     if made & {"ty", "state"}:
         return "type inference"
     if made & {*_SIGNS, *_STATES}:

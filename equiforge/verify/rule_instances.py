@@ -30,6 +30,7 @@ from equiforge.egraph.graph import PARTIAL
 from equiforge.egraph.graph import REPLICATE as REPLICATED
 from equiforge.egraph.rule_syntax import Expression
 from equiforge.egraph.text import collect_count
+from equiforge.verify.gather_instances import make_gather, make_index
 from equiforge.verify.instance_program import Program, Rejected, axis_name, is_tensor, shape_of
 from equiforge.verify.rule_patterns import Pattern, is_literal, is_term
 
@@ -282,6 +283,8 @@ class Instance:
             return tile.ReplicateOp(operand, axis_name(axis))
         if not 0 <= dim < len(shape) or shape[dim] == 1:
             raise Rejected("a view of a dimension of size 1")
+        if dim in inner.values():
+            raise Rejected("two axes that cut one dimension")
         self.program.cut(axis, shape[dim])
         return tile.PartitionOp(operand, dim, axis_name(axis))
 
@@ -343,6 +346,12 @@ class Instance:
         a = self.class_of(term[2], want, None, element)
         around = [None if d == dim else n for d, n in enumerate(shape_of(a))]
         return forge.ConcatOp([a, self.class_of(term[3], want, around, element)], dim)
+
+    def make_gather(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
+        return make_gather(self, term, want, element)
+
+    def make_index(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
+        return make_index(self, term, self.chooser.randrange(self.rank), self.extents)
 
     # Attributes
 

@@ -18,6 +18,8 @@ from equiforge.egraph.rule_syntax import Expression, Form, read_forms
 
 _TERMLESS = ("top", "full", "chain")
 """Facts that hold whatever the term of a value is: by its parallel state, or because it is declared storable."""
+_ON_DEMAND = ("to-pick", "picked")
+"""Facts that only the run of other rules gives: what a picked operand is has no term before."""
 _DEPTH = 3
 """How many rules deep a fact is traced back."""
 
@@ -171,6 +173,9 @@ def _add_relation(pattern: Pattern, fact: Form, chooser: random.Random, depth: i
     relation = str(fact[0])
     pattern.relations.add(relation)
     sorts = relations()[relation]
+    if relation in _ON_DEMAND:
+        pattern.unbuilt.update(part for part in fact[4:] if isinstance(part, str))
+        return
     subjects = [str(part) for part, sort in zip(fact[1:], sorts, strict=True) if sort == "Tensor"]
     for subject in subjects:
         pattern.tensors[subject] = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,6 @@ import torch
 import torch.nn.functional as F
 
 import equiforge
-from equiforge.errors import EquiforgeError
 
 Tensor = torch.Tensor
 
@@ -29,9 +27,7 @@ def run(function: Callable[..., Any], *inputs: Tensor, numerics: str = "real") -
     """The optimized program, after its result is found equal to that of the program in float64."""
     fast = equiforge.optimize(_Program(function), inputs, interpret=True, top=1, validate=False, numerics=numerics)
     wide = [x.double() if x.is_floating_point() else x for x in inputs]
-    torch.testing.assert_close(
-        fast(*inputs), function(*wide), rtol=1e-5, atol=1e-5, check_dtype=False, equal_nan=True
-    )
+    torch.testing.assert_close(fast(*inputs), function(*wide), rtol=1e-5, atol=1e-5, check_dtype=False, equal_nan=True)
     return fast
 
 
