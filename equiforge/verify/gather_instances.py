@@ -46,12 +46,13 @@ def make_index(
 ) -> forge.IndexOp:
     """Positions along a dimension, inside ``bound`` elements."""
     chooser = instance.chooser
-    last = (bound if bound is not None else chooser.choice((2, 3, 4))) - 1
-    low = chooser.randint(0, last)
+    last = (bound if bound is not None else chooser.choice((2, 4, 9))) - 1
+    low = 0 if chooser.random() < 0.7 else chooser.randint(0, last)
+    high = last if chooser.random() < 0.7 else chooser.randint(low, last)
     shape = [n if d == dim else 1 for d, n in enumerate(extents)]
     start, step = chooser.randint(-2, 2), chooser.choice((0, 1, 1, 2))
     each, period = chooser.choice((1, 1, 1, 2)), chooser.choice((0, 0, 0, 2))
-    places = (start, step, each, period, low, chooser.randint(low, last))
+    places = (start, step, each, period, low, high)
     chosen = instance.choose(term[2], [(dim, *places)])
     return forge.IndexOp(TensorType(i32, shape), chosen[0], forge.Places(*chosen[1:]))
 
