@@ -89,6 +89,9 @@ def optimize(
     jobs: Annotated[
         int, typer.Option(metavar="N", min=0, help="Processes that search subgraphs; 0: one a core. Same result.")
     ] = 0,
+    why: Annotated[
+        bool, typer.Option("--why", help="Also print why states and candidates were turned down, with counts.")
+    ] = False,
     remember: Annotated[
         bool, typer.Option("--remember/--no-remember", help="Use and keep results of subgraphs between runs.")
     ] = True,
@@ -111,6 +114,7 @@ def optimize(
             partition=partition,
             jobs=jobs,
             remember=remember,
+            why=why,
         ),
     )
 

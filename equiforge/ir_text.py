@@ -7,6 +7,24 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
+_SEPARATOR = "// -----"
+
+
+def split_modules(text: str) -> list[tuple[int, str]]:
+    """The modules of a text with ``// -----`` between them, each with the number of lines before it; what holds no IR
+    is left out."""
+    found: list[tuple[int, str]] = []
+    chunk: list[str] = []
+    lines = text.split("\n")
+    for number, line in enumerate([*lines, _SEPARATOR]):
+        if line.strip() != _SEPARATOR:
+            chunk.append(line)
+            continue
+        if any(part.strip() and not part.strip().startswith("//") for part in chunk):
+            found.append((number - len(chunk), "\n".join(chunk)))
+        chunk = []
+    return found
+
 
 def parse_module(text: str, name: str = "<text>") -> ModuleOp:
     """A verified module of the forge, tile and kernel dialects. Raises xDSL's errors for what is no such text."""

@@ -83,6 +83,8 @@ class CandidateRow:
     validated: bool = False
     error_rel_l2: float | None = None
     rejected: str | None = None
+    rejected_at: str = ""
+    """The stage that turned it down."""
     source: str = field(default="", repr=False)
     tile_ir: str = field(default="", repr=False)
     kernel_ir: str = field(default="", repr=False)
@@ -112,6 +114,8 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The report in the documented schema."""
+        from equiforge.reasons import reasons_of
+
         hidden = ("source", "tile_ir", "kernel_ir")
         return {
             "program": self.program,
@@ -122,6 +126,7 @@ class Result:
             "extraction": self.extraction_stats,
             "partition": self.partition_stats,
             "candidates": [{k: v for k, v in asdict(row).items() if k not in hidden} for row in self.candidates],
+            "reasons": [asdict(reason) for reason in reasons_of(self)],
             "best": self.best.id if self.best is not None else None,
             "limit_us": self.limit_us,
             "output": str(self.output) if self.output is not None else None,
@@ -144,6 +149,7 @@ class Run:
         self.progress: Progress = progress or _no_progress
         self.target = load_target(options.target)
         self.result = Result(program.name, options.target)
+        self._at = "extract"
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
@@ -243,7 +249,7 @@ class Run:
                 self._emit(row, tiles)
                 done += 1
             except EquiforgeError as error:
-                row.rejected = str(error)
+                row.rejected, row.rejected_at = str(error), self._at
             self.progress("triton", done / self.options.top)
         if self.options.stop_after == "extract":
             self.result.ir = "\n// -----\n".join(shown)
@@ -263,6 +269,7 @@ class Run:
 
     @contextmanager
     def _timed(self, name: str) -> Generator[None]:
+        self._at = name
         start = time.perf_counter()
         try:
             yield
@@ -291,7 +298,7 @@ class Run:
             row.error_rel_l2 = verdict.error
             row.validated = verdict.passed and self.options.compile
             if not verdict.passed:
-                row.rejected = verdict.reason
+                row.rejected, row.rejected_at = verdict.reason, "validate"
 
     def _validate(self, row: CandidateRow, tiles: ModuleOp) -> Verdict:
         """Executes a candidate at reduced extents."""
@@ -340,6 +347,10 @@ def optimize_program(program: Program, options: Options, progress: Progress | No
 
     Raises EquiforgeError for a program that can't be searched.
     """
+    if program.candidates:
+        from equiforge.given import GivenRun
+
+        return GivenRun(program, options, progress).run()
     if options.partitions(program.module):
         from equiforge.partition.optimize import PartitionedRun
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from equiforge.commands.choices import NUMERICS, check_choice
 from equiforge.commands.progress import StageProgress
-from equiforge.commands.tables import candidates_table, output_console
+from equiforge.commands.tables import candidates_table, output_console, reasons_table
 from equiforge.errors import EquiforgeError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Request:
     partition: str = "auto"
     jobs: int = 0
     remember: bool = True
+    why: bool = False
 
 
 def run_optimize(spec: str, request: Request) -> None:
@@ -149,6 +150,8 @@ def _summarize(result: Result, name: str, request: Request, console: Console) ->
         )
     if result.candidates:
         console.print(candidates_table(result, f"{name} on {request.target}"))
+    if request.why or (result.best is None and result.candidates and request.stop_after is None):
+        console.print(reasons_table(result))
     if result.limit_us is not None:
         console.print(f"limit of the device: {result.limit_us:.3g} µs", highlight=False)
     if result.output is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -23,7 +24,7 @@ def human_count(value: float, unit: str) -> str:
 
 def microseconds(us: float | None) -> str:
     """A time in µs with three digits, a dash for unknown."""
-    return "–" if us is None else f"{us:.3g}" if us < 1000 else f"{us:.0f}"
+    return "–" if us is None or math.isnan(us) else f"{us:.3g}" if us < 1000 else f"{us:.0f}"
 
 
 def output_console(stderr: bool = False) -> Console:
@@ -49,12 +50,28 @@ def candidates_table(result: Result, title: str) -> Table:
             f"{row.id} *" if best else str(row.id),
             str(row.kernels),
             str(row.launches),
-            human_count(row.bytes, "B"),
-            human_count(row.flops, "F"),
+            human_count(row.bytes, "B") if row.bytes >= 0 else "–",
+            human_count(row.flops, "F") if row.flops >= 0 else "–",
             microseconds(row.lower_bound_us),
             microseconds(row.estimate_us),
             "–" if row.error_rel_l2 is None else f"{row.error_rel_l2:.1e}",
             verdict,
             style="bold" if best else None,
         )
+    return table
+
+
+def reasons_table(result: Result) -> Table:
+    """One row a reason why states and candidates were turned down."""
+    from equiforge.reasons import reasons_of
+
+    table = Table(title="turned down", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("stage", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True)
+    for name in ("reason", "meaning"):
+        table.add_column(name)
+    table.add_column("candidates")
+    for reason in reasons_of(result):
+        ids = ", ".join(map(str, reason.candidates))
+        table.add_row(reason.stage, f"{reason.count:,}", escape(reason.reason), reason.meaning, ids)
     return table

@@ -49,6 +49,8 @@ class Program:
         self.outputs = _plain_outputs(module) if outputs is None else outputs
         self.at = at
         self.sizes = sizes or {}
+        self.candidates: list[ModuleOp] = []
+        """Tile programs, where the program was given as such: nothing is left to search."""
         self._given = None if callable(example_args) else example_args
         self._make: ArgumentMaker = example_args if callable(example_args) else lambda _: list(example_args)
         self._made: list[torch.Tensor] | None = self._given

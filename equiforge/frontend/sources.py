@@ -7,13 +7,16 @@ import importlib.util
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from equiforge.errors import EquiforgeError, ProgramError
 from equiforge.frontend.locations import location_of_traceback
 from equiforge.frontend.program import Program, import_module, program_of, random_tensors
+
+_T = TypeVar("_T")
 
 
 def _existing(text: str) -> Path:
@@ -124,28 +127,57 @@ def load_pt2(text: str, numerics: str) -> Program:
     return program_of(exported, path.stem, numerics, lambda seed: random_tensors(types, seed), eager)
 
 
-# -- forge IR -----------------------------------------------------------------------------------------------------
+# -- IR --------------------------------------------------------------------------------------------------------------
 
 
 def load_mlir(text: str, numerics: str) -> Program:
-    """A module in the forge dialect with one ``func.func @main`` on tensors; example arguments are random."""
+    """A module in the forge dialect with one ``func.func @main`` on tensors, or candidates as tile IR, one or several
+    with ``// -----`` between them; example arguments are random."""
     path = _existing(text)
-    from xdsl.context import Context
-    from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr
-    from xdsl.dialects.func import Func, FuncOp
-    from xdsl.parser import Parser
+    from xdsl.dialects.builtin import StringAttr
+    from xdsl.dialects.func import FuncOp
+
+    from equiforge.ir_text import parse_module, split_modules
+    from equiforge.partition.segments import is_tile_program
+
+    modules = [
+        _readable(path, lambda chunk=chunk: parse_module(chunk, str(path)), line)
+        for line, chunk in _readable(path, lambda: split_modules(path.read_text(encoding="utf-8")))
+    ]
+    if not modules:
+        raise ProgramError("not readable as IR: there is no module in the file", f"{path.name}:1")
+    kinds = [is_tile_program(module) for module in modules]
+    if len(modules) > 1 and not all(kinds):
+        raise ProgramError(
+            f"{path.name}: {len(modules)} modules, not all of them candidates in tile IR",
+            hint="a file has one program in the forge dialect, or candidates",
+        )
+    interfaces: list[tuple[list[str], list[tuple[tuple[int, ...], Any]]]] = []
+    for module in modules:
+        functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+        main = next((op for op in functions if op.sym_name.data == "main"), None)
+        if main is None or len(main.body.blocks) != 1:
+            names = ", ".join(f"@{op.sym_name.data}" for op in functions) or "none"
+            raise ProgramError(f"{path.name}: no func.func @main with a body", hint=f"functions in the file: {names}")
+        interfaces.append(_arguments(path, main))
+        if numerics != "real":
+            module.attributes["forge.numerics"] = StringAttr(numerics)
+    names, types = interfaces[0]
+    if any(other[1] != types for other in interfaces):
+        raise ProgramError(f"{path.name}: the candidates take arguments of different types")
+    program = Program(path.stem, modules[0], names, lambda seed: random_tensors(types, seed), len(names))
+    program.candidates = modules if all(kinds) else []
+    return program
+
+
+def _readable(path: Path, read: Callable[[], _T], line_before: int = 0) -> _T:
+    """What ``read`` gives; what it raises becomes a ProgramError with the line of the file."""
     from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
-    from equiforge.dialects import forge
-
-    context = Context()
-    for dialect in (Builtin, Func, forge.Forge):
-        context.load_dialect(dialect)
     try:
-        module = Parser(context, path.read_text(encoding="utf-8"), str(path)).parse_module()
-        module.verify()
+        return read()
     except ParseError as error:
-        line = str(error.span.input.content)[: error.span.start].count("\n") + 1
+        line = line_before + str(error.span.input.content)[: error.span.start].count("\n") + 1
         raise ProgramError(f"not readable as IR: {_first_line(error.args[-1])}", f"{path.name}:{line}") from error
     except (VerifyException, DiagnosticException) as error:
         raise ProgramError(f"{path.name}: invalid IR: {_diagnosis(error)}") from error
@@ -153,17 +185,6 @@ def load_mlir(text: str, numerics: str) -> Program:
         raise ProgramError(f"{path.name}: the IR is nested too deeply to be read") from error
     except (UnicodeDecodeError, OSError) as error:
         raise ProgramError(f"{path.name}: not a text file ({_one_line(error)})") from error
-    if not isinstance(module, ModuleOp):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ProgramError(f"{path.name}: no builtin.module")
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    main = next((op for op in functions if op.sym_name.data == "main"), None)
-    if main is None or len(main.body.blocks) != 1:
-        names = ", ".join(f"@{op.sym_name.data}" for op in functions) or "none"
-        raise ProgramError(f"{path.name}: no func.func @main with a body", hint=f"functions in the file: {names}")
-    names, types = _arguments(path, main)
-    if numerics != "real":
-        module.attributes["forge.numerics"] = StringAttr(numerics)
-    return Program(path.stem, module, names, lambda seed: random_tensors(types, seed), len(names))
 
 
 def _arguments(path: Path, main: Any) -> tuple[list[str], list[tuple[tuple[int, ...], Any]]]:

@@ -151,12 +151,17 @@ class PartitionedRun(Run):
         for result in results.values():
             total.update({k: result.egraph.get(k, 0) for k in ("nodes", "classes", "rounds")})
             total.update({k: result.extraction.get(k, 0) for k in ("states", "pruned", "candidates")})
+        rejects: Counter[str] = Counter()
+        for result in results.values():
+            rejects.update(result.extraction.get("rejects", {}))
         done = all(r.egraph.get("stop") == "saturated" for r in results.values() if not r.error)
         proven = all(r.extraction.get("complete") for r in results.values() if not r.error)
         self.result.egraph_stats = {k: total[k] for k in ("nodes", "classes", "rounds")} | {"saturated": done}
         self.result.extraction_stats = {k: total[k] for k in ("states", "pruned", "candidates")} | {
             "strategy": "early",
             "complete": proven,
+            "stop": "; ".join(sorted({r.extraction["stop"] for r in results.values() if r.extraction})),
+            "rejects": dict(sorted(rejects.items())),
         }
         self.result.partition_stats = {
             "subgraphs": len(self.texts),
@@ -198,7 +203,7 @@ class PartitionedRun(Run):
                     self._emit(row, tiles)
                 done += row.rejected is None
             except EquiforgeError as error:
-                row.rejected = str(error)
+                row.rejected, row.rejected_at = str(error), self._at
             self.progress("triton", done / self.options.top)
         if not self.result.candidates:
             reasons = "; ".join(sorted({p.failed for p in self.partitions if p.failed}))

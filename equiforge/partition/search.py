@@ -18,6 +18,9 @@ from xdsl.dialects.func import FuncOp
 from equiforge.errors import EquiforgeError
 from equiforge.partition.store import ResultStore
 
+_DETAILS = ("matches", "ruleset_seconds", "rule_seconds")
+"""Statistics by rule, which are not kept for every subgraph."""
+
 
 @dataclass(frozen=True)
 class PartOptions:
@@ -113,7 +116,7 @@ def search_part(text: str, options: PartOptions) -> PartResult:
 
 
 def _numbers(stats: dict[str, Any]) -> dict[str, Any]:
-    return {k: round(v, 4) if isinstance(v, float) else v for k, v in stats.items() if not isinstance(v, dict)}
+    return {k: round(v, 4) if isinstance(v, float) else v for k, v in stats.items() if k not in _DETAILS}
 
 
 def search_parts(

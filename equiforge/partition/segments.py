@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from equiforge.dialects import forge
+from equiforge.dialects import forge, tile
 from equiforge.dialects.op_table import ELEMENT_BYTES
 from equiforge.dialects.tile_types import element_name, element_type_of, shape_of
 from equiforge.errors import EquiforgeError
@@ -243,6 +243,11 @@ def main_function(module: ModuleOp) -> FuncOp:
     if len(named or functions) != 1:
         raise EquiforgeError(f"expected one function @main in the module, found {len(functions)} functions")
     return (named or functions)[0]
+
+
+def is_tile_program(module: ModuleOp) -> bool:
+    """Whether the program is a candidate already: tile IR that stores what it computes."""
+    return any(isinstance(op, tile.StoreOp) for op in module.walk())
 
 
 def weight_of(function: FuncOp) -> int:

@@ -269,10 +269,12 @@ class KernelSearch:
             hole = (state.holes & -state.holes).bit_length() - 1
             for move in table.moves[hole]:
                 child = self._fill(state, move, queue.next_order(), forbidden[state.grid], grids[state.grid])
-                if child is None:
+                if isinstance(child, str):
+                    self.counters.reject(child)
                     continue
                 if child.priority > self.cutoff:
                     cut = min(cut, child.priority)
+                    self.counters.reject("costs more than the candidates asked for")
                     continue
                 if early:
                     key = (child.grid, child.chosen, child.holes)
@@ -283,18 +285,18 @@ class KernelSearch:
                 queue.push(child)
         return [masks.all for masks in done], cut if cut < float("inf") else None
 
-    def _forbidden(self, grid: Grid) -> int:
-        """Options that no kernel on a grid may have: reading what it is to store, and tiles that don't fit a block
-        however it is cut."""
-        mask = 0
+    def _forbidden(self, grid: Grid) -> dict[int, str]:
+        """Options that no kernel on a grid may have, and why."""
+        found: dict[int, str] = {}
         for option in self.space.options:
-            own = option.load is not None and option.load.base == grid.root
-            if own or not self.model.fits(grid, option):
-                mask |= 1 << option.number
-        return mask
+            if option.load is not None and option.load.base == grid.root:
+                found[option.number] = "reads what it is to store"
+            elif not self.model.fits(grid, option):
+                found[option.number] = "a tile does not fit a block, however it is cut"
+        return found
 
-    def _fill(self, state: _State, move: Move, order: int, forbidden: int, grid: Grid) -> _State | None:
-        """The partial kernel after one choice; None if the choice is forbidden.
+    def _fill(self, state: _State, move: Move, order: int, forbidden: dict[int, str], grid: Grid) -> _State | str:
+        """The partial kernel after one choice, or the reason why there is none.
 
         Its priority bounds every program that contains a completion of it: this kernel, and the kernels that produce
         what it reads.
@@ -306,8 +308,8 @@ class KernelSearch:
         cached, compute = state.cached_us, state.compute_us
         upstream, stored, producers = state.upstream, state.stored, state.producers
         if move.heavy >= 0 and not heavy >> move.heavy & 1:
-            if forbidden >> move.heavy & 1:
-                return None
+            if move.heavy in forbidden:
+                return forbidden[move.heavy]
             heavy |= 1 << move.heavy
             option = self.space.options[move.heavy]
             work = self.model.work(option)
@@ -322,7 +324,7 @@ class KernelSearch:
                     producers += 1
         consumers = 0 if grid.root in self._results else 1
         if self.at_most is not None and 1 + producers + consumers > self.at_most:
-            return None
+            return "needs more kernels than asked for"
         still = (self.must.demanded(holes) | self._read_by_all) & ~bases & ~upstream
         total = moved + stored + self.must.bytes(upstream) + self.must.bytes(still)
         producing = (stored + self.must.bytes(upstream)) / self.model.bytes_per_us
