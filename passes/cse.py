@@ -33,15 +33,29 @@ class CsePass(ModulePass):
 
     across_functions: bool = False
     """Then outline equal subgraphs of several functions into one function that all of them call."""
+    policy: str = "always"
+    """Which merges are made: ``always``; ``never-longer``, none that makes any op hold more bytes; ``cost``, also those
+    that save more operations and bytes moved than they add to the peak."""
+    memory_budget: int | None = None
+    """Bytes above which ``cost`` makes no merge that raises the peak."""
     statistics: bool = False
-    """Print to standard error how many ops were seen, merged and dead, by name."""
+    """Print to standard error how many ops were seen, merged and dead, by name, and for each function its ops,
+    operations, bytes moved and peak before and after."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from equiforge.cse.across import outline_equal
         from equiforge.cse.dead import eliminate_dead
         from equiforge.cse.eliminate import eliminate
+        from equiforge.cse.policy import check_policy, figures, worthwhile
 
-        report = eliminate(op)
+        check_policy(self.policy, self.memory_budget)
+        before = figures(op) if self.statistics else {}
+        if self.policy == "always":
+            report = eliminate(op)
+        else:
+            eliminate_dead(op)
+            chosen = worthwhile(op, self.policy, self.memory_budget)
+            report = eliminate(op, lambda merge: merge.duplicate in chosen)
         shared = outline_equal(op) if self.across_functions else []
         dead = eliminate_dead(op)
         if self.statistics:
@@ -52,3 +66,8 @@ class CsePass(ModulePass):
                 print(f"// @{item.name}: {item.ops} ops, called by {', '.join(item.callers)}", file=sys.stderr)
             for name, count in sorted(dead.items(), key=lambda item: (-item[1], item[0])):
                 print(f"// {count:7} dead {name}", file=sys.stderr)
+            after = figures(op)
+            for name, found in before.items():
+                print(f"// @{name} before: {found}", file=sys.stderr)
+                if name in after:
+                    print(f"// @{name} after: {after[name]}", file=sys.stderr)

@@ -50,12 +50,8 @@ class RematerializePass(ModulePass):
                 raise EquiforgeError(f"donated={wrong[0]}: @{name} has {len(function.body.block.args)} arguments")
             report = rematerialize(function, self.memory_budget, self.donated)
             if self.statistics:
-                for when, found in (("before", report.before), ("after", report.after)):
-                    print(
-                        f"// @{name} {when}: {found.ops} ops, {found.flops} flops, {found.bytes} B moved, "
-                        f"peak {found.peak} B",
-                        file=sys.stderr,
-                    )
+                print(f"// @{name} before: {report.before}", file=sys.stderr)
+                print(f"// @{name} after: {report.after}", file=sys.stderr)
                 for again, count in sorted(report.again.items(), key=lambda item: (-item[1], item[0])):
                     print(f"// {count:7} again {again}", file=sys.stderr)
             if report.gap:

@@ -16,7 +16,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import accumulate
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import SymbolTable
@@ -63,6 +63,29 @@ class Profile:
         """The storages held at an op, largest first."""
         held = [s for s, life in self.lifetimes.items() if life.first <= place <= life.last and s.bytes]
         return sorted(held, key=lambda storage: -storage.bytes)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A profile in four numbers: ops, operations, bytes moved, peak; and the line of the op where that is reached."""
+
+    ops: int
+    flops: int
+    bytes: int
+    peak: int
+    peak_op: str = ""
+
+    @staticmethod
+    def of(found: Profile) -> Figures:
+        op = found.peak_op()
+        where = "func.return" if op is None else op.name
+        location = op.attributes.get("loc") if op is not None else None
+        if isinstance(location, StringAttr):
+            where += f" ({location.data})"
+        return Figures(len(found.ops), found.work.flops, found.work.bytes, found.peak, where)
+
+    def __str__(self) -> str:
+        return f"{self.ops} ops, {self.flops} flops, {self.bytes} B moved, peak {self.peak} B at {self.peak_op}"
 
 
 def profile(function: FuncOp, donated: Collection[int] = ()) -> Profile:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from equiforge.analysis.memory import Profile, profile
+from equiforge.analysis.memory import Figures, profile
 from equiforge.remat.model import Cut
 from equiforge.remat.reorder import reorder
 from equiforge.remat.schedule import Schedule, Step, Value
@@ -34,20 +34,6 @@ _SMALL = 300
 """Steps up to which both ways of beginning are tried where the first one is good enough already."""
 _CHAIN = 48
 """Ops run again at most for one value."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What a function costs: its ops, operations, bytes moved and peak."""
-
-    ops: int
-    flops: int
-    bytes: int
-    peak: int
-
-    @staticmethod
-    def of(found: Profile) -> Figures:
-        return Figures(len(found.ops), found.work.flops, found.work.bytes, found.peak)
 
 
 @dataclass(frozen=True)
