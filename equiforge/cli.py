@@ -170,6 +170,21 @@ def rules(
         run_rules(selection, as_json)
 
 
+@app.command(epilog="Example: equiforge explain mha-prefill:small 0 --full")
+def explain(
+    program: Program,
+    candidate: Annotated[int, typer.Argument(metavar="CANDIDATE", help="Its id, as equiforge optimize prints it.")] = 0,
+    numerics: Numerics = "real",
+    target: Annotated[str, typer.Option(metavar="DEVICE", help="The device that candidates are ranked for.")] = "h200",
+    full: Annotated[bool, typer.Option("--full", help="Every step in order, not the story by family.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON.")] = False,
+) -> None:
+    """Tell which rules made a candidate of PROGRAM from the program as written."""
+    from equiforge.commands.explain import run_explain
+
+    run_explain(program, candidate, numerics, target, full, as_json)
+
+
 @app.command(epilog="Example: equiforge doctor")
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
     """Check this installation: versions, links, the Triton compiler for each target, GPUs."""

@@ -138,6 +138,17 @@ def _no_progress(_stage: str, _fraction: float) -> None:
     """For callers that don't watch."""
 
 
+def without_copies(module: ModuleOp) -> tuple[ModuleOp, dict[str, Any]]:
+    """A program with equal ops merged and dead ones gone, and what was done; ``module`` stays, for the comparison."""
+    from equiforge.cse.dead import eliminate_dead
+    from equiforge.cse.eliminate import eliminate
+
+    merged = module.clone()
+    report = eliminate(merged)
+    dead = eliminate_dead(merged)
+    return merged, {"ops": report.ops, "merged": dict(report.merged), "dead": dict(dead)}
+
+
 class Run:
     """One optimization: the stages in order, with their times."""
 
@@ -187,14 +198,7 @@ class Run:
         return self.result
 
     def _without_copies(self) -> ModuleOp:
-        """The program with equal ops merged and dead ones gone; the program itself stays, for the comparison."""
-        from equiforge.cse.dead import eliminate_dead
-        from equiforge.cse.eliminate import eliminate
-
-        module = self.program.module.clone()
-        report = eliminate(module)
-        dead = eliminate_dead(module)
-        self.result.cse_stats = {"ops": report.ops, "merged": dict(report.merged), "dead": dict(dead)}
+        module, self.result.cse_stats = without_copies(self.program.module)
         return module
 
     def _saturate(self, graph: EGraph) -> EGraph:

@@ -2,6 +2,7 @@
 
     equiforge-opt -p convert-forge-to-egraph,saturate attention.mlir
     equiforge-opt -p 'convert-forge-to-egraph,saturate{without=repair,commute statistics=true}' attention.mlir
+    equiforge-opt -p 'convert-forge-to-egraph,saturate{explain="%y","mul(matmul(%x, %w), %s)"}' scaled.mlir
 
 Classes gain e-nodes: after the run above the class of a matrix product also holds its tiled forms.
 """
@@ -10,12 +11,32 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from equiforge.errors import EquiforgeError
 from equiforge.passes.support import replace_body
+
+if TYPE_CHECKING:
+    from equiforge.egraph.engine import SaturationOptions
+    from equiforge.egraph.graph import EGraph
+
+
+def explain_values(graph: EGraph, options: SaturationOptions, values: tuple[str, ...]) -> None:
+    """Prints the chain of rules between two values to standard error. Raises EquiforgeError if there is none."""
+    from equiforge.egraph.explain import Explainer, step_text
+    from equiforge.egraph.trace import trace
+
+    if len(values) != 2:
+        raise EquiforgeError(f"explain takes two values, not {len(values)}", hint='saturate{explain="%a","%b"}')
+    explainer = Explainer(trace(graph, options))
+    steps = explainer.explained(explainer.chain(*map(explainer.resolve, values)))
+    print(f"// {values[0]} = {values[1]} in {len(steps)} steps", file=sys.stderr)
+    for number, step in enumerate(steps, 1):
+        print(step_text(number, step), end="", file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -37,6 +58,10 @@ class SaturatePass(ModulePass):
     statistics: bool = False
     """Print sizes and stop reason, matches and seconds of the rulesets and matches of the rules to standard error."""
 
+    explain: tuple[str, ...] = ()
+    """Print to standard error the chain of rules that makes two values equal. Each is an SSA name or a source location
+    of the program, or a term: ``"div(matmul(%p, %v), %l)"``."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from equiforge.egraph.ir import from_module, to_module
         from equiforge.egraph.saturate import SaturationOptions, check_rule_names, saturate
@@ -44,6 +69,8 @@ class SaturatePass(ModulePass):
 
         check_rule_names((*self.rules, *self.without))
         options = SaturationOptions(self.max_nodes, self.max_rounds, float(self.max_seconds), self.without, self.rules)
+        if self.explain:
+            explain_values(from_module(op), options, self.explain)
         graph, stats, repairs = saturate(from_module(op), options)
         if self.statistics:
             print("\n".join(f"// {line}" for line in statistics_lines(stats, repairs)), file=sys.stderr)

@@ -35,7 +35,7 @@ def run_in_process(graph: EGraph, options: SaturationOptions, snapshots: BinaryI
         engine = Engine(graph, replace(options, disabled=(*options.disabled, *without)))
         if snapshots is not None:
             engine.on_snapshot = lambda found, stats=engine.stats: _send(
-                snapshots, _finish(found, replace(stats), options)
+                snapshots, finish(found, replace(stats), options)
             )
         found = engine.saturate()
         if limit:
@@ -44,10 +44,11 @@ def run_in_process(graph: EGraph, options: SaturationOptions, snapshots: BinaryI
             break
         limit = limit or engine.stats.stop
     assert engine is not None, "the first attempt leaves nothing out"
-    return _finish(found, engine.stats, options)
+    return finish(found, engine.stats, options)
 
 
-def _finish(found: EGraph, stats: SaturationStats, options: SaturationOptions) -> Answer:
+def finish(found: EGraph, stats: SaturationStats, options: SaturationOptions) -> Answer:
+    """What follows the rules: fusion of dependent reductions; the counts in ``stats`` are brought up to date."""
     repairs = RepairReport()
     if found.numerics == "real" and options.runs("repair"):
         repairs = fuse_dependent_reductions(found)

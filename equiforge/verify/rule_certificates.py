@@ -23,6 +23,7 @@ from multiprocessing import get_context
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import VerifyException
 
 from equiforge.egraph.catalogue import RuleEntry, catalogue
 from equiforge.egraph.engine import Engine, SaturationOptions
@@ -114,7 +115,10 @@ def draw_instances(rule: RuleEntry, seed: int, tensor_level: bool = False, count
     if not built:
         return None
     words = atoms(rule.form)
-    return finish(program, storable=True, more_axes="axis" in words or "outer" in words)
+    try:
+        return finish(program, storable=True, more_axes="axis" in words or "outer" in words)
+    except VerifyException:
+        return None
 
 
 def declarations(graph: EGraph, without: tuple[str, str] | None = None) -> str:

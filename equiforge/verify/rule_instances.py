@@ -137,17 +137,23 @@ class Instance:
                 d = self.chooser.choice([d for d, n in enumerate(shape) if n > 1] or [-1])
                 if d < 0:
                     raise Rejected("nothing to reduce")
-                self.program.cut(axis, shape[d])
-                cut = self.program.add(tile.PartitionOp(value, d, axis_name(axis)))
+                cut = self.program.add(self.partition(value, d, axis))
                 reducer = self.attributes.get(f"partial over {axis}", "sum")
                 value = self.program.add(tile.ReduceOp.over_axis(reducer, cut, d))
             elif dim == REPLICATED or shape[dim] == 1:
                 self.program.axes.setdefault(axis, None)
                 value = self.program.add(tile.ReplicateOp(value, axis_name(axis)))
             else:
-                self.program.cut(axis, shape[dim])
-                value = self.program.add(tile.PartitionOp(value, dim, axis_name(axis)))
+                value = self.program.add(self.partition(value, dim, axis))
         return value
+
+    def partition(self, value: SSAValue, dim: int, axis: int) -> Operation:
+        """The value cut by an axis; a dimension is cut by one axis only."""
+        states = tile.states_of(value.type)
+        if any(isinstance(state, tile.PartitionAttr) and state.dim == dim for state in states):
+            raise Rejected("a dimension is cut by two axes")
+        self.program.cut(axis, shape_of(value)[dim])
+        return tile.PartitionOp(value, dim, axis_name(axis))
 
     # Terms
 
@@ -283,10 +289,7 @@ class Instance:
             return tile.ReplicateOp(operand, axis_name(axis))
         if not 0 <= dim < len(shape) or shape[dim] == 1:
             raise Rejected("a view of a dimension of size 1")
-        if dim in inner.values():
-            raise Rejected("two axes that cut one dimension")
-        self.program.cut(axis, shape[dim])
-        return tile.PartitionOp(operand, dim, axis_name(axis))
+        return self.partition(operand, dim, axis)
 
     def make_combine(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
         axis = self.axis_of(term[2])

@@ -5,6 +5,9 @@
 // RUN: equiforge-opt %s -p 'convert-forge-to-egraph,saturate{without=refinement,repair}' | filecheck %s --check-prefix=ALGEBRA
 // RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{rules=row-scala}' 2>&1 | filecheck %s --check-prefix=RULE
 // RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{without=xyz}' 2>&1 | filecheck %s --check-prefix=FAMILY
+// RUN: equiforge-opt %s -p 'convert-forge-to-egraph{whole-extent=4},saturate{explain="%%y","mul(matmul(%%x, %%w), %%s)"}' 2>&1 >/dev/null | filecheck %s --check-prefix=EXPLAIN
+// RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{explain=y,x}' 2>&1 | filecheck %s --check-prefix=UNEQUAL
+// RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{explain=y}' 2>&1 | filecheck %s --check-prefix=TWO
 // RUN: not equiforge-opt %s -p saturate 2>&1 | filecheck %s --check-prefix=FORGE
 // RUN: not equiforge-opt %s -p 'convert-forge-to-egraph,saturate{max_node=4}' 2>&1 | filecheck %s --check-prefix=OPTION
 
@@ -27,6 +30,14 @@
 // ALGEBRA:    [[M:%[0-9]+]] = forge.mul [[P:%[0-9]+]], %s_1
 // ALGEBRA:    %y = equivalence.class {{.*}}[[M]]
 // ALGEBRA-NOT: tile.combine
+
+// Why two values are equal: values by name or as terms, and the steps between them.
+// EXPLAIN:      // %y = mul(matmul(%x, %w), %s) in 1 steps
+// EXPLAIN-NEXT:    1. row-scale (algebra): {{.*}}
+// EXPLAIN-NEXT:         matmul(%e, %w)
+// EXPLAIN-NEXT:       = mul(matmul(%x, %w), %s)
+// UNEQUAL:      no chain of rules makes %y and %x equal
+// TWO:          explain takes two values, not 1
 
 // RULE:       no rule or family of rules is called row-scala (did you mean row-scale?)
 // FAMILY:     no rule or family of rules is called xyz (families: algebra, indexing, refinement, propagation, structure, storage, repair)
