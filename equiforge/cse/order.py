@@ -21,9 +21,9 @@ class BlockTree:
 
 def dominator_tree(region: Region) -> BlockTree:
     """Who dominates whom among the blocks of a region; what nobody reaches stands apart."""
+    if region.first_block is region.last_block:
+        return BlockTree(region.first_block, {}, ())
     blocks = list(region.blocks)
-    if len(blocks) < 2:
-        return BlockTree(blocks[0] if blocks else None, {}, ())
     place = {block: number for number, block in enumerate(blocks)}
     graph: rx.PyDiGraph[None, None] = rx.PyDiGraph(multigraph=False)
     graph.add_nodes_from([None] * len(blocks))
