@@ -14,8 +14,9 @@ from equiforge._version import __version__
 
 if TYPE_CHECKING:
     from equiforge.api import OptimizedModule, optimize
+    from equiforge.together import optimize_together
 
-__all__ = ["OptimizedModule", "__version__", "optimize"]
+__all__ = ["OptimizedModule", "__version__", "optimize", "optimize_together"]
 
 
 def _require_linked_packages() -> None:
@@ -41,4 +42,6 @@ def __getattr__(name: str) -> object:
     """Load the Python API (and with it torch) only when it is used."""
     if name in ("optimize", "OptimizedModule"):
         return getattr(importlib.import_module("equiforge.api"), name)
+    if name == "optimize_together":
+        return getattr(importlib.import_module("equiforge.together"), name)
     raise AttributeError(f"module 'equiforge' has no attribute {name!r}")

@@ -198,29 +198,41 @@ class _Outliner:
         self._add_function(subgraph, list(inputs), [*sources, *ops])
 
     def _add_function(self, subgraph: _Subgraph, inputs: Sequence[SSAValue], ops: Sequence[Operation]) -> None:
-        block = Block(arg_types=[value.type for value in inputs])
-        mapped: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+        results = [self._first(key).results[index] for key, index in subgraph.outputs]
+        subgraph.symbol = free_symbol(self.symbols, "shared")
+        function, clones = outlined(subgraph.symbol, inputs, ops, results)
         locations = Locations()
-        for value, argument in zip(inputs, block.args, strict=True):
-            argument.name_hint = value.name_hint
-        clones: dict[Operation, Operation] = {}
-        for op in ops:
-            clones[op] = op.clone(mapped)
-            block.add_op(clones[op])
         for key in subgraph.keys:
             for body in subgraph.callers[1:]:
                 locations.merge(clones[self._first(key)], body.ops[key], ())
         locations.write()
-        results = [clones[self._first(key)].results[index] for key, index in subgraph.outputs]
-        block.add_op(ReturnOp(*results))
-        number = 0
-        while f"shared_{number}" in self.symbols:
-            number += 1
-        subgraph.symbol = f"shared_{number}"
-        self.symbols.add(subgraph.symbol)
-        type_ = FunctionType.from_lists([a.type for a in block.args], [r.type for r in results])
-        function = FuncOp(subgraph.symbol, type_, Region(block), visibility="private")
         self.module.body.block.insert_op_before(function, self.bodies[0].function)
+
+
+def free_symbol(symbols: set[str], stem: str) -> str:
+    """``stem_0`` or the first number after it that no symbol has; it is taken from now on."""
+    number = 0
+    while f"{stem}_{number}" in symbols:
+        number += 1
+    symbols.add(f"{stem}_{number}")
+    return f"{stem}_{number}"
+
+
+def outlined(
+    name: str, inputs: Sequence[SSAValue], ops: Sequence[Operation], results: Sequence[SSAValue]
+) -> tuple[FuncOp, dict[Operation, Operation]]:
+    """A private function that computes ``results`` from ``inputs`` by copies of ``ops``, and the copies."""
+    block = Block(arg_types=[value.type for value in inputs])
+    mapped: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for value, argument in zip(inputs, block.args, strict=True):
+        argument.name_hint = value.name_hint
+    clones: dict[Operation, Operation] = {}
+    for op in ops:
+        clones[op] = op.clone(mapped)
+        block.add_op(clones[op])
+    block.add_op(ReturnOp(*[mapped[value] for value in results]))
+    types = FunctionType.from_lists([value.type for value in inputs], [value.type for value in results])
+    return FuncOp(name, types, Region(block), visibility="private"), clones
 
 
 class _Rewriter:
