@@ -143,6 +143,9 @@ def _summarize(result: Result, name: str, request: Request, console: Console) ->
             console.print(f"  {row['calls']} calls of {row['distinct']} subgraphs: {what}", highlight=False)
     if extraction:
         complete = "complete" if extraction.get("complete") else "stopped early"
+        missed = extraction.get("missed_us")
+        if missed is not None:
+            complete += f", nothing outside costs less than {missed:.3g} µs"
         console.print(
             f"extraction: {extraction.get('candidates')} candidates from {extraction.get('states')} states "
             f"({extraction.get('strategy')}, {complete})",

@@ -72,7 +72,8 @@ class Candidate:
 @dataclass
 class ExtractionStats:
     """What the extraction did. ``complete``: no program outside the list is better by the model than any that the
-    options asked for. ``represented``: how many programs the e-graph holds, where that was asked for and counted to the
+    options asked for; where it is false, ``missed_us`` is what any program that was not come to costs at least.
+    ``represented``: how many programs the e-graph holds, where that was asked for and counted to the
     end."""
 
     strategy: str
@@ -83,6 +84,7 @@ class ExtractionStats:
     complete: bool = False
     stop: str = ""
     represented: int | None = None
+    missed_us: float | None = None
     rejects: dict[str, int] = field(default_factory=lambda: {})
 
 
@@ -144,6 +146,7 @@ class Extraction:
         )
         self.counters = Counters()
         self.stop = ""
+        self.left_us = float("inf")
         self.programs = ProgramSearch(self.search, self.counters, together=options.strategy == "early")
         self._derived: dict[tuple[object, ...], Kernel | None] = {}
 
@@ -187,6 +190,7 @@ class Extraction:
             if complete
             else stop,
             represented=represented,
+            missed_us=None if complete or not self.table.complete else self._missed(),
             rejects=self._rejects(),
         )
         return ExtractionResult(candidates, stats)
@@ -197,7 +201,7 @@ class Extraction:
         found: _Found = {}
         limit = self.options.max_candidates
         worst = float("inf")
-        self.stop = ""
+        self.stop, self.left_us = "", float("inf")
         for number, (outputs, holes) in enumerate(starts):
             for taken, (cost, kernels) in enumerate(self.programs.programs(holes, self._limits()), 1):
                 # Without compaction, programs that differ in pointwise e-nodes alone stay apart.
@@ -208,6 +212,7 @@ class Extraction:
                     break
             else:
                 self.stop = self.stop or self.programs.stop
+                self.left_us = min(self.left_us, self.programs.left_us)
         return found, worst
 
     def _rejects(self) -> dict[str, int]:
@@ -227,6 +232,11 @@ class Extraction:
             return False
         bounds = [v.bound for v in self.search.listed() if v.bound is not None]
         return not bounds or (worst is not None and worst <= min(bounds))
+
+    def _missed(self) -> float:
+        """A lower bound of the estimate of every program that the limits kept from being looked at."""
+        bounds = [v.bound for v in self.search.listed() if v.bound is not None]
+        return min([self.left_us, *bounds])
 
     def _starts(self) -> list[tuple[list[Load], frozenset[int]]]:
         """The ways to provide all results: each is an argument, a stored class, or a change of layout of one."""

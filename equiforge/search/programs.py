@@ -86,6 +86,8 @@ class ProgramSearch:
         self.together = together
         self.stop = ""
         """The limit that ended the last search, empty if it came to its end."""
+        self.left_us = float("inf")
+        """What any program that the last search did not come to costs at least."""
         self.represented = 0
         """Programs of the complete skeletons met so far."""
         self._families: dict[object, list[Family]] = {}
@@ -164,12 +166,13 @@ class ProgramSearch:
     def _search(
         self, holes: frozenset[int], limits: Limits, count: int | None, rolling: bool | None
     ) -> Iterator[Program]:
-        self.stop = ""
+        self.stop, self.left_us = "", float("inf")
         order = itertools.count()
         heap: list[_Partial | _Complete] = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
         states = 0
         while heap:
             if self._exceeds(states, limits):
+                self.left_us = heap[0].bound
                 return
             state = heapq.heappop(heap)
             states += 1

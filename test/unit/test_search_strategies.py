@@ -1,0 +1,92 @@
+"""Compaction and the best-first search on e-graphs of real programs, against full enumeration."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from equiforge.egraph.encode import encode
+from equiforge.egraph.graph import EGraph
+from equiforge.egraph.saturate import SaturationOptions, saturate
+from equiforge.frontend.program import load_program
+from equiforge.search.extract import Candidate, Extraction, ExtractionResult, ExtractOptions, extract
+
+PROGRAMS = ("lora:small", "gated-mlp:small", "rmsnorm-linear:small", "layernorm-gemm:small", "mha-decode:small")
+UNLIMITED = 1 << 60
+
+
+@cache
+def saturated(spec: str) -> EGraph:
+    return saturate(encode(load_program(spec).module), SaturationOptions())[0]
+
+
+def canonical(candidate: Candidate) -> tuple[object, ...]:
+    """A program without its pointwise parts: the stored values with their grids and heavy choices, and its results."""
+    kernels = sorted((k.root, k.grid.axes, k.options) for k in candidate.choices)
+    return (tuple(kernels), tuple((load.base, load.where) for load in candidate.outputs))
+
+
+def run(spec: str, strategy: str, at_most: int) -> ExtractionResult:
+    options = ExtractOptions(
+        strategy=strategy,  # pyright: ignore[reportArgumentType]
+        max_candidates=None,
+        max_kernel_states=UNLIMITED,
+        max_states=UNLIMITED,
+        max_seconds=600,
+        exhaustive=True,
+        at_most=at_most,
+    )
+    return extract(saturated(spec), options)
+
+
+@pytest.mark.parametrize("spec", PROGRAMS[:3])
+def test_early_compaction_loses_no_program_and_keeps_none_twice(spec: str) -> None:
+    early, after, none = (run(spec, how, 2) for how in ("early", "after", "none"))
+    found = [canonical(c) for c in early.candidates]
+    assert len(set(found)) == len(found)
+    assert set(found) == {canonical(c) for c in after.candidates}
+    assert len(none.candidates) > len(found)
+    assert early.stats.represented == len(found)
+    assert early.stats.states < after.stats.states == none.stats.states
+
+
+@pytest.mark.parametrize("spec", PROGRAMS)
+def test_programs_are_counted_without_being_listed(spec: str) -> None:
+    everything = run(spec, "early", 3)
+    options = ExtractOptions(max_candidates=2, max_kernel_states=UNLIMITED, exhaustive=True, at_most=3)
+    few = extract(saturated(spec), options)
+    assert len(few.candidates) == 2
+    assert few.stats.represented == len(everything.candidates)
+
+
+@pytest.mark.parametrize("spec", PROGRAMS)
+def test_the_best_are_those_of_the_full_enumeration(spec: str) -> None:
+    everything = run(spec, "early", 3)
+    best = extract(saturated(spec), ExtractOptions(max_candidates=12, at_most=3, diverse=False))
+    assert best.stats.complete and best.stats.missed_us is None
+    wanted = sorted(c.estimate_us for c in everything.candidates)[:12]
+    assert [c.estimate_us for c in best.candidates[:12]] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("spec", PROGRAMS)
+@pytest.mark.parametrize("limits", [(40, 3), (40, 200), (400, 8), (20_000, 30)])
+def test_whenever_it_is_stopped_there_is_an_answer_and_a_bound_on_what_was_missed(
+    spec: str, limits: tuple[int, int]
+) -> None:
+    """Stopped after so many partial kernels and partial programs; the best of the full search tells what was missed."""
+    graph = saturated(spec)
+    kernel_states, states = limits
+    extraction = Extraction(graph, ExtractOptions(max_kernel_states=kernel_states, max_states=states, diverse=False))
+    stopped = extraction.run()
+    best = extract(graph, ExtractOptions(max_candidates=1, diverse=False)).candidates[0].estimate_us
+    for candidate in stopped.candidates:
+        made = {kernel.root for kernel in candidate.kernels}
+        assert all(kernel.needs <= made for kernel in candidate.kernels)
+    found = stopped.candidates[0].estimate_us
+    assert found >= best - 1e-9
+    if stopped.stats.complete:
+        assert found == pytest.approx(best)
+    else:
+        assert stopped.stats.missed_us is not None
+        assert found == pytest.approx(best) or stopped.stats.missed_us <= best + 1e-9
