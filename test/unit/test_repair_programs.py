@@ -1,0 +1,220 @@
+"""Programs whose reductions depend on one another, as one kernel with one pass: what the search finds, run under
+Triton's interpreter against PyTorch in float64.
+
+The reduced dimension is walked in tiles of 16, ragged at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from equiforge.codegen.build_kernels import build_kernels
+from equiforge.codegen.emit_triton import emit_triton
+from equiforge.codegen.run import run_interpreted
+from equiforge.codegen.schedule import apply_schedules
+from equiforge.egraph.encode import encode
+from equiforge.egraph.graph import EGraph
+from equiforge.egraph.saturate import SaturationOptions, saturate
+from equiforge.frontend.program import Program, import_module
+from equiforge.search.extract import Candidate, ExtractOptions, extract
+from equiforge.search.to_tile import to_tile
+
+ROWS, COLUMNS, LOOP = 20, 43, 16
+INF, NAN = float("inf"), float("nan")
+NO_ALGEBRA = ("algebra", "algebra-ac", "storage")
+ONE_PASS = re.compile(r"\[[^\]]*\]\(([^*,)]+)\)(~*)[^ ]*")
+"""A kernel that loops once over one axis."""
+
+
+class Call(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Tensor) -> Any:
+        return self.function(*args)
+
+
+def draw(*shape: int, scale: float = 1.0) -> Tensor:
+    return scale * torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def place_if_likely(x: Tensor) -> Tensor:
+    """The place of the maximum where its probability is large: normalizer and argmax in the loop of one maximum."""
+    likely = 1.0 / (x - x.amax(-1, keepdim=True)).exp().sum(-1)
+    return torch.where(likely > 0.3, x.argmax(-1), -1)
+
+
+def cross_entropy(x: Tensor, target: Tensor) -> Tensor:
+    picked = torch.where(torch.arange(COLUMNS)[None] == target[:, None], x, 0.0)
+    return x.logsumexp(-1) - picked.sum(-1)
+
+
+def soft_capped(scores: Tensor, v: Tensor) -> Tensor:
+    return (20.0 * torch.tanh(scores * 0.25 / 20.0)).softmax(-1) @ v
+
+
+def differential(a: Tensor, b: Tensor, v: Tensor) -> Tensor:
+    """Two softmaxes that share their values."""
+    return a.softmax(-1) @ v - 0.5 * (b.softmax(-1) @ v)
+
+
+def cosine(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """The norms are reductions over another axis: no producers of this loop. Those of the keys are computed once,
+    before it."""
+    unit = [x * torch.rsqrt(x.square().sum(-1, keepdim=True)) for x in (q, k)]
+    return (unit[0] @ unit[1].mT * 5.0).softmax(-1) @ v
+
+
+def sigmoid_attention(scores: Tensor, v: Tensor) -> Tensor:
+    """Normalized by a sum that no weight depends on: the reductions are independent."""
+    p = torch.sigmoid(scores - 1.0)
+    return (p @ v) / p.sum(-1, keepdim=True)
+
+
+def squared_probabilities(x: Tensor) -> Tensor:
+    return x.softmax(-1).square().sum(-1)
+
+
+@dataclass(frozen=True)
+class Case:
+    """``rolling`` is the number of derived reductions in the loop of the last kernel, which is the ``kernels``-th."""
+
+    function: Callable[..., Any]
+    args: tuple[Tensor, ...]
+    rolling: int = 1
+    kernels: int = 1
+    disabled: tuple[str, ...] = ("storage",)
+
+
+X = draw(ROWS, COLUMNS, scale=2.0)
+TARGET = torch.arange(ROWS) * 7 % COLUMNS
+V = draw(COLUMNS, 16)
+CASES: dict[str, Case] = {
+    "argmax": Case(lambda x: x.argmax(-1), (X,)),
+    "argmin": Case(lambda x: x.argmin(-1), (X,)),
+    "place of a likely maximum": Case(place_if_likely, (X,)),
+    "variance": Case(lambda x: x.var(-1), (X + 30.0,)),
+    "layer norm": Case(lambda x: F.layer_norm(x, (COLUMNS,)), (X + 30.0,)),
+    "logsumexp": Case(lambda x: x.logsumexp(-1), (X,)),
+    "cross entropy": Case(cross_entropy, (X, TARGET)),
+    "squared probabilities": Case(squared_probabilities, (X,)),
+    "soft-capped scores": Case(soft_capped, (draw(24, COLUMNS, scale=9.0), V), disabled=("algebra-ac", "storage")),
+    "two softmaxes": Case(
+        differential, (draw(24, COLUMNS), draw(24, COLUMNS, scale=3.0), V), 2, disabled=("algebra-ac", "storage")
+    ),
+    "cosine": Case(cosine, (draw(24, 16), draw(COLUMNS, 16), V), kernels=2, disabled=NO_ALGEBRA),
+    "sigmoid": Case(sigmoid_attention, (draw(24, COLUMNS), V), 0, disabled=("algebra-ac", "storage")),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    program: Program
+    graph: EGraph
+    candidate: Candidate
+
+    def run(self, args: tuple[Tensor, ...]) -> Tensor:
+        kernels = build_kernels(to_tile(self.graph, self.candidate), self.program.input_strides())
+        apply_schedules(kernels, "interpreter")
+        (result,) = run_interpreted(emit_triton(kernels), list(args))
+        return result
+
+
+@pytest.fixture(scope="module")
+def found() -> Callable[[str], Found]:
+    known: dict[str, Found] = {}
+
+    def find(name: str) -> Found:
+        if name not in known:
+            case = CASES[name]
+            program = import_module(Call(case.function), case.args)
+            graph, _, _ = saturate(encode(program.module, LOOP), SaturationOptions(disabled=case.disabled))
+            options = ExtractOptions(max_candidates=24, max_kernels=1)
+            known[name] = Found(program, graph, one_pass(extract(graph, options).candidates, case))
+        return known[name]
+
+    return find
+
+
+def one_pass(candidates: list[Candidate], case: Case) -> Candidate:
+    """The best candidate whose last kernel makes one pass over one axis, with the derived reductions of the case."""
+    for candidate in candidates:
+        *before, last = candidate.signature.split()
+        match = ONE_PASS.fullmatch(last)
+        if match and len(match[2]) == case.rolling and len(before) == case.kernels - 1:
+            return candidate
+    raise AssertionError(f"one pass with {case.rolling} is not in {[c.signature for c in candidates]}")
+
+
+def compare(result: Tensor, expected: Tensor, tolerance: float = 2e-6) -> None:
+    if not expected.is_floating_point():
+        assert torch.equal(result, expected)
+        return
+    scale = expected[expected.isfinite()].abs().amax() if expected.isfinite().any() else torch.tensor(0.0)
+    torch.testing.assert_close(result.double(), expected, rtol=tolerance, atol=float(tolerance * scale), equal_nan=True)
+
+
+def wide(args: tuple[Tensor, ...]) -> list[Tensor]:
+    return [a.double() if a.is_floating_point() else a for a in args]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_pass_computes_what_pytorch_does(name: str, found: Callable[[str], Found]) -> None:
+    case = CASES[name]
+    compare(found(name).run(case.args), case.function(*wide(case.args)))
+
+
+HOSTILE = torch.full((ROWS, COLUMNS), 1.0)
+HOSTILE[0] = -INF
+HOSTILE[1, :17] = -INF
+HOSTILE[2, 20:] = -INF
+HOSTILE[3, 5], HOSTILE[3, 30] = NAN, NAN
+HOSTILE[4, 18], HOSTILE[4, 40] = INF, INF
+HOSTILE[5] = torch.arange(COLUMNS) * 1000.0
+HOSTILE[6] = -torch.arange(COLUMNS) * 1000.0
+HOSTILE[7, ::2] = -0.0
+HOSTILE[8:] = X[8:] * 30.0
+
+
+@pytest.mark.parametrize(
+    "name", ["argmax", "argmin", "variance", "layer norm", "logsumexp", "cross entropy", "squared probabilities"]
+)
+def test_rows_that_are_masked_infinite_or_no_numbers_are_as_in_pytorch(
+    name: str, found: Callable[[str], Found]
+) -> None:
+    case = CASES[name]
+    args = (HOSTILE, *case.args[1:])
+    result, expected = found(name).run(args), case.function(*wide(args))
+    for row in range(ROWS):
+        if not torch.equal(result[row].double(), expected[row].double()):
+            compare(result[row : row + 1], expected[row : row + 1], 1e-5)
+
+
+def test_a_large_mean_does_not_cancel(found: Callable[[str], Found]) -> None:
+    """The mean is 10⁴ times the deviation: Σx² - nμ² would have no digit left, the merge of deviations keeps them."""
+    x = X + 1e4
+    exact = x.double().var(-1)
+    naive = (x.square().sum(-1) - x.sum(-1).square() / COLUMNS) / (COLUMNS - 1)
+    assert float(((naive.double() - exact) / exact).abs().max()) > 0.1
+    compare(found("variance").run((x,)), exact, 1e-3)
+
+
+def test_independent_reductions_get_no_repair(found: Callable[[str], Found]) -> None:
+    assert not found("sigmoid").graph.reducers
+
+
+def test_strict_numerics_get_no_repair() -> None:
+    program = import_module(Call(CASES["layer norm"].function), CASES["layer norm"].args)
+    graph = encode(program.module, LOOP)
+    graph.numerics = "strict"
+    saturated, _, report = saturate(graph, SaturationOptions())
+    assert report.added == 0 and not saturated.reducers
