@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from equiforge.egraph.contributions import IDENTITY, Tree, leaves_of, replaced, value_of
 from equiforge.egraph.families import synthesize_for
 from equiforge.egraph.graph import Consumer
-from equiforge.egraph.repair import MAX_FORMS, POINTWISE, Candidate, Found, Fuser
+from equiforge.egraph.repair import MAX_FORMS, POINTWISE, Candidate, Found, Fuser, reducer_of
 from equiforge.egraph.repair_forms import HELD, Refusal, State, leaf
 from equiforge.egraph.simulate import counterexample
 from equiforge.egraph.symbolic import to_sympy
@@ -166,5 +166,5 @@ class _Chains:
 
     def _counterexample(self, group: tuple[Found, ...]) -> str | None:
         inputs = [self.source]
-        made = self.fuser.reducer(self.reducer, self.dim, group, inputs)
+        made = reducer_of(self.reducer, self.dim, group, inputs)
         return counterexample(made, tuple(c.contribution for c in made.consumers), len(inputs))

@@ -6,14 +6,13 @@ holds ρC of g(x, s) for the s so far; a *repair* h with
     h(g(x, s), s, s') = g(x, s')            the contribution follows the producer
     h(ρC(a, b), s, s') = ρC(h(a), h(b))     and distributes over the consumer's reduction
 
-brings it to the new s'. :data:`FAMILIES` says which forms of h are solved for; no form is recognised by the shape of
-the program, each follows from the two equations.
+brings it to the new s'. :mod:`equiforge.egraph.repair_catalogue` says which forms of h are solved for; no form is
+recognised by the shape of the program, each follows from the two equations.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 from equiforge.egraph.contributions import (
@@ -30,48 +29,6 @@ from equiforge.egraph.contributions import (
 from equiforge.egraph.moments import moments
 from equiforge.egraph.repair_forms import HELD, OLD_COUNT, Problem, Refusal, Repair, State, compare, leaf
 from equiforge.egraph.symbolic import has_infinity, simplified, sympy_module, to_sympy, to_tree, vanishes
-
-
-@dataclass(frozen=True)
-class Family:
-    """A form of repairs, for documentation: ``statement`` is h, ``guard`` what keeps identity states harmless,
-    ``certificate`` what is shown before a repair is used."""
-
-    name: str
-    statement: str
-    guard: str
-    certificate: str
-
-
-_HOSTILE = "loop and merge equal the program on hostile rows (-inf, inf, NaN, huge, all equal, nothing seen)"
-
-FAMILIES: tuple[Family, ...] = (
-    Family(
-        "factor",
-        "h(c) = c · g(x,s')/g(x,s), where the quotient is free of x; ρC is sum, or max and min if it is positive",
-        "0 stands in for a state at an infinite identity, 1 for one at a finite identity that may not be divided by",
-        f"SymPy shows h(g(x,s)) - g(x,s') = 0, exact rationals confirm it, {_HOSTILE}",
-    ),
-    Family(
-        "summand",
-        "h(c) = c + (g(x,s') - g(x,s)), where the difference does not depend on x; ρC is max or min",
-        "nothing is added while the state does not move; a state at its identity is replaced by 0",
-        f"SymPy shows h(g(x,s)) - g(x,s') = 0, exact rationals confirm it, {_HOSTILE}",
-    ),
-    Family(
-        "reset",
-        "h(c) = c while s' = s, else e = g(x,s') of any x seen before s moved; ρP is max or min, ρC(e,e) = e",
-        "states are read as they are, NaN is one state; an e that is not ρC's identity waits for a first element",
-        f"SymPy evaluates g at x = s' - d for every d > 0 and finds no x and no d left, {_HOSTILE}",
-    ),
-    Family(
-        "moments",
-        "h(c) = c + Σₖ Dₖ (u'-u)ᵏ with Dₖ = Σ ∂ᵏg/∂uᵏ / k!, for g polynomial in u; u is s, or the mean s/n of a sum"
-        " with n elements so far, and N·u stands for its total until n = N; Dₖ follows from n and u or is a state",
-        "an empty part (n = 0) keeps what it holds; nothing moves while u' = u",
-        f"SymPy expands h(Σ g(xᵢ,u)) - Σ g(xᵢ,u') to 0 for one, two and three elements, {_HOSTILE}",
-    ),
-)
 
 
 def synthesize(
@@ -95,6 +52,8 @@ def synthesize_for(
     problem = Problem(contribution, consumer, states, extent, element)
     if problem.g is None:
         return Refusal("the contribution has an operator without a symbolic form")
+    if consumer in ("any", "all"):
+        return _reset(problem)
     if problem.g.has(sympy_module().Piecewise):
         return _of_cases(problem)
     if has_infinity(contribution):

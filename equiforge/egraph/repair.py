@@ -308,7 +308,7 @@ class Fuser:
             at_identity = value_at_identity(tree, reducer, 0) if repair.guarded else IDENTITY[of.reducer]
             found = of.found(repair, tree, inputs, at_identity)
             total = extent if repair.family == "moments" and reducer == "sum" else 0
-            wrong = counterexample(self.reducer(reducer, of.dim, (found,)), (tree,), len(found.inputs), total)
+            wrong = counterexample(reducer_of(reducer, of.dim, (found,), []), (tree,), len(found.inputs), total)
             if wrong is None:
                 return found
             self.refuse(f"{repair.family}: {wrong}")
@@ -317,25 +317,10 @@ class Fuser:
     def refuse(self, reason: str) -> None:
         self.report.refused[reason] = self.report.refused.get(reason, 0) + 1
 
-    def reducer(self, producer: str, dim: int, group: tuple[Found, ...], inputs: list[int] | None = None) -> Reducer:
-        """The reducer of a producer and consumers; ``inputs`` receives the classes of the loop's inputs."""
-        inputs = [] if inputs is None else inputs
-        consumers: list[Consumer] = []
-        names: dict[object, int] = {}
-        if any(found.needs_count for found in group):
-            consumers.append(Consumer("reduce", "sum", dim, 0, -1, ("const", 1.0), HELD, "map", 0.0, (), True))
-            names[COUNT[1]] = 1
-        for found in group:
-            moved = [self._place(inputs, c) for c in found.inputs]
-            consumers += found.consumers(names, len(consumers), moved)
-            names[found.class_id] = len(consumers)
-        certificate = "; ".join(f.certificate for f in group if f.certificate)
-        return Reducer("", producer, dim, tuple(consumers), certificate)
-
     def add(self, producer: int, reducer: str, axis: int, dim: int, source: int, group: tuple[Found, ...]) -> None:
         """Add the rolling reduction of a producer and a group of its consumers."""
         inputs = [source]
-        made = self.reducer(reducer, dim, group, inputs)
+        made = reducer_of(reducer, dim, group, inputs)
         name = next((n for n, r in self.graph.reducers.items() if _same(r, made)), f"rolling{len(self.graph.reducers)}")
         self.graph.reducers.setdefault(name, replace(made, name=name))
         node = ENode("rolling", (name, axis), tuple(inputs))
@@ -350,11 +335,26 @@ class Fuser:
             self.graph.nodes[owner].append(ENode("get", (index,), (tuple_class,)))
         self.report.added += 1
 
-    @staticmethod
-    def _place(inputs: list[int], class_id: int) -> int:
-        if class_id not in inputs:
-            inputs.append(class_id)
-        return inputs.index(class_id)
+
+def _place(inputs: list[int], class_id: int) -> int:
+    if class_id not in inputs:
+        inputs.append(class_id)
+    return inputs.index(class_id)
+
+
+def reducer_of(producer: str, dim: int, group: tuple[Found, ...], inputs: list[int]) -> Reducer:
+    """The reducer of a producer and consumers, without a name; ``inputs`` receives the classes of the loop's inputs."""
+    consumers: list[Consumer] = []
+    names: dict[object, int] = {}
+    if any(found.needs_count for found in group):
+        consumers.append(Consumer("reduce", "sum", dim, 0, -1, ("const", 1.0), HELD, "map", 0.0, (), True))
+        names[COUNT[1]] = 1
+    for found in group:
+        moved = [_place(inputs, c) for c in found.inputs]
+        consumers += found.consumers(names, len(consumers), moved)
+        names[found.class_id] = len(consumers)
+    certificate = "; ".join(f.certificate for f in group if f.certificate)
+    return Reducer("", producer, dim, tuple(consumers), certificate)
 
 
 def _same(a: Reducer, b: Reducer) -> bool:

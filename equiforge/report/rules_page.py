@@ -9,7 +9,7 @@ from pathlib import Path
 
 import equiforge
 from equiforge.egraph.catalogue import RuleEntry, catalogue
-from equiforge.egraph.repair_catalogue import REPAIR_FAMILIES, REPAIR_REFUSALS
+from equiforge.egraph.repair_catalogue import REPAIR_CHECK, REPAIR_FAMILIES, REPAIR_REFUSALS
 from equiforge.egraph.rule_forms import FamilyCount, family_counts, forms
 from equiforge.verify.rule_certificates import check_kind
 
@@ -87,11 +87,12 @@ def _family(family: str) -> list[str]:
 
 def _repairs() -> list[str]:
     lines = ["", "## Repair", "", _TITLES["repair"], ""]
-    lines += [_row(("family", "repair", "if", "why", "tests")), "|---|---|---|---|---|"]
-    tests = sorted(p.name for p in (_root() / "test" / "rules" / "repair").glob("*.mlir"))
-    shown = ", ".join(f"`repair/{t}`" for t in tests)
-    lines += [_row((f"`{f.name}`", f.statement, f.condition, f.reason, f.tests or shown)) for f in REPAIR_FAMILIES]
-    lines += ["", "Refused, with the reason that the tool gives:", ""]
+    lines += [_row(("family", "repair", "if", "why", "guard", "SymPy shows", "tests")), "|---|---|---|---|---|---|---|"]
+    lines += [
+        _row((f"`{f.name}`", f.statement, f.condition, f.reason, f.guard, f.certificate, f"`{f.tests}`"))
+        for f in REPAIR_FAMILIES
+    ]
+    lines += ["", REPAIR_CHECK, "", "Refused, with the reason that the tool gives:", ""]
     return lines + [f"* {r.equality}: {r.reason}" for r in REPAIR_REFUSALS]
 
 

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 
 from equiforge.dialects import forge
-from equiforge.egraph.contributions import Tree, evaluate
+from equiforge.egraph.contributions import IDENTITY, LEAVES, Tree, evaluate, leaves_of
 from equiforge.egraph.encode import encode
 from equiforge.egraph.engine import SaturationOptions
-from equiforge.egraph.families import synthesize, value_at_identity
-from equiforge.egraph.graph import Reducer
-from equiforge.egraph.repair import RepairReport
-from equiforge.egraph.repair_forms import Refusal, Repair
+from equiforge.egraph.families import synthesize, synthesize_for, value_at_identity
+from equiforge.egraph.graph import Consumer, Reducer
+from equiforge.egraph.repair import Candidate, RepairReport, reducer_of
+from equiforge.egraph.repair_catalogue import REPAIR_REFUSALS
+from equiforge.egraph.repair_forms import Refusal, Repair, State
+from equiforge.egraph.simulate import counterexample
 from equiforge.egraph.worker import run_in_process
 from equiforge.verify.programs import program
 from equiforge.verify.rule_fuzz import check_program
@@ -63,6 +67,34 @@ FOUND: dict[str, tuple[Tree, str, str, int, str]] = {
     "softmin": (unary("exp", binary("sub", S, X)), "sum", "min", 0, "mul"),
 }  # fmt: skip
 
+MEAN = binary("div", S, const(4096.0))
+DEVIATION = binary("sub", X, MEAN)
+SQUARE = binary("mul", DEVIATION, DEVIATION)
+AT_MAXIMUM = binary("cmp.eq", X, S)
+SAFE: Tree = ("select", (), binary("cmp.eq", unary("abs", S), const(math.inf)), const(0.0), S)
+
+
+def select(condition: Tree, a: Tree, b: Tree) -> Tree:
+    return ("select", (), condition, a, b)
+
+
+MAPPED: dict[str, tuple[Tree, str, str, int, str, tuple[str, ...]]] = {
+    # contribution, consumer, producer, elements in all, family, names of hidden states
+    "argmax": (select(AT_MAXIMUM, W, const(math.inf)), "min", "max", 0, "reset", ()),
+    "argmin, NaN wins": (select(binary("or", AT_MAXIMUM, binary("cmp.ne", X, X)), W, const(math.inf)), "min", "min", 0, "reset", ()),
+    "argmax with a number beyond": (select(AT_MAXIMUM, W, const(9.0)), "min", "max", 0, "reset", ()),
+    "how often the maximum occurs": (select(AT_MAXIMUM, const(1.0), const(0.0)), "sum", "max", 0, "reset", ()),
+    "not below the maximum": (select(binary("cmp.ge", X, S), W, const(0.0)), "sum", "max", 0, "reset", ()),
+    "is the maximum anywhere beside a weight": (binary("and", AT_MAXIMUM, binary("cmp.gt", W, const(0.0))), "any", "max", 0, "reset", ()),
+    "sum of squares about the mean": (SQUARE, "sum", "sum", 4096, "moments", ()),
+    "third moment": (binary("mul", SQUARE, DEVIATION), "sum", "sum", 4096, "moments", ("moment1",)),
+    "fourth moment": (binary("mul", SQUARE, SQUARE), "sum", "sum", 4096, "moments", ("moment2", "moment1")),
+    "weighted variance": (binary("mul", W, SQUARE), "sum", "sum", 4096, "moments", ("moment2", "moment1")),
+    "mean by a factor": (binary("mul", binary("sub", X, binary("mul", S, const(1 / 4096))), W), "sum", "sum", 4096, "moments", ("moment1",)),
+    "distance from the maximum": (SHIFTED, "sum", "max", 4096, "moments", ()),
+    "logsumexp, guarded by the program": (unary("exp", binary("sub", X, SAFE)), "sum", "max", 0, "factor", ()),
+}  # fmt: skip
+
 REFUSED: dict[str, tuple[Tree, str, str, int, str]] = {
     "exp of a product": (unary("exp", binary("mul", X, S)), "sum", "max", 0, "neither factor nor summand"),
     "tanh of the difference": (unary("tanh", SHIFTED), "sum", "max", 0, "neither factor nor summand"),
@@ -80,6 +112,16 @@ REFUSED: dict[str, tuple[Tree, str, str, int, str]] = {
     "a quotient by a running sum": (binary("div", X, S), "sum", "sum", 0, "is not finite"),
     "exp about a running sum": (EXP, "sum", "sum", 0, "is not finite"),
     "a norm of a running sum": (binary("mul", X, unary("rsqrt", S)), "sum", "sum", 0, "is not finite"),
+    "mean absolute deviation": (unary("abs", DEVIATION), "sum", "sum", 0, "neither factor nor summand"),
+    "fifth moment": (binary("mul", binary("mul", SQUARE, SQUARE), DEVIATION), "sum", "sum", 0, "neither factor nor summand"),
+    "entropy": (binary("mul", EXP, SHIFTED), "sum", "max", 0, "neither factor nor summand"),
+    "the largest below the maximum": (select(binary("cmp.lt", X, S), X, const(-math.inf)), "max", "max", 0, "which still depends on it"),
+    "a sum over what is near the maximum": (select(binary("cmp.ge", X, binary("mul", S, const(0.5))), X, const(0.0)), "sum", "max", 0, "which still depends on it"),
+    "how many are below the maximum": (select(AT_MAXIMUM, const(0.0), const(1.0)), "sum", "max", 0, "adds up"),
+    "a comparison with a running sum": (select(AT_MAXIMUM, W, const(0.0)), "sum", "sum", 0, "no running maximum or minimum of the compared input"),
+    "a comparison with the maximum of something else": (select(binary("cmp.eq", W, S), W, const(0.0)), "sum", "max", -1, "no running maximum or minimum of the compared input"),
+    "branches at different rates": (select(binary("cmp.gt", W, const(0.0)), EXP, unary("exp", binary("mul", SHIFTED, const(2.0)))), "sum", "max", 0, "need different repairs"),
+    "a select under a maximum": (select(binary("cmp.gt", W, const(0.0)), SHIFTED, const(0.0)), "max", "max", 0, "a repair of one branch would change the other"),
     "a constant that is no number": (binary("mul", EXP, const(math.inf)), "sum", "max", 0, "without a symbolic form"),
 }  # fmt: skip
 
@@ -91,6 +133,95 @@ def test_a_repair_is_found(name: str) -> None:
     assert isinstance(repair, Repair), repair
     assert repair.mode == mode
     assert "h(g(x,s)) - g(x,s') = 0" in repair.certificate
+
+
+def reducer_with(name: str) -> tuple[Reducer, Tree, int]:
+    """The loop that a repair makes, the contribution of the program, and the extent its total is of."""
+    contribution, consumer, producer, extent, _, _ = MAPPED[name]
+    repair = synthesize(contribution, consumer, producer, 0, extent)
+    assert isinstance(repair, Repair), repair
+    at_identity = value_at_identity(contribution, producer, 0) if repair.guarded else IDENTITY[consumer]
+    found = Candidate(1, 0, "reduce", consumer, 1, 0, -1).found(repair, contribution, [10, 11], at_identity)
+    made = reducer_of(producer, 1, (found,), [])
+    return made, contribution, extent if producer == "sum" else 0
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_a_repair_of_a_further_family_is_found_and_holds_on_hostile_rows(name: str) -> None:
+    contribution, consumer, producer, extent, family, hidden = MAPPED[name]
+    repair = synthesize(contribution, consumer, producer, 0, extent)
+    assert isinstance(repair, Repair), repair
+    assert (repair.family, tuple(h.name for h in repair.hidden)) == (family, hidden)
+    made, original, total = reducer_with(name)
+    assert counterexample(made, (original,), 2, total) is None
+
+
+def damaged(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """A tree with each part changed, from the leaves up."""
+    if tree[0] in LEAVES:
+        return change(tree)
+    return change((tree[0], tree[1], *(damaged(part, change) for part in tree[2:])))
+
+
+DAMAGE: dict[str, Callable[[Tree], Tree]] = {
+    "repair forgotten": lambda t: ("held",) if t[0] in ("binary", "select") else t,
+    "old and new exchanged": lambda t: ({"old": "new", "new": "old"}.get(t[0], t[0]), *t[1:]),
+    "condition negated": lambda t: ("select", (), t[2], t[4], t[3]) if t[0] == "select" else t,
+    "NaN forgotten": lambda t: t[2] if t[0] == "binary" and t[1] == ("or",) else t,
+    "difference for sum": lambda t: ("binary", ("sub",), *t[2:]) if t[:2] == ("binary", ("add",)) else t,
+}
+
+
+POLYNOMIALS = ("sum of squares about the mean", "third moment", "distance from the maximum")
+DAMAGED = [
+    *((name, damage) for name in POLYNOMIALS for damage in DAMAGE if damage != "NaN forgotten"),
+    *(("argmin, NaN wins", damage) for damage in DAMAGE if damage != "difference for sum"),
+]
+
+
+@pytest.mark.parametrize(("name", "damage"), DAMAGED)
+def test_a_damaged_repair_fails_on_hostile_rows(name: str, damage: str) -> None:
+    made, original, total = reducer_with(name)
+    last = made.consumers[-1]
+    repair = damaged(last.repair, DAMAGE[damage])
+    assert repair != last.repair
+    wrong = replace(made, consumers=(*made.consumers[:-1], replace(last, repair=repair)))
+    assert counterexample(wrong, (original,), 2, total) is not None
+
+
+def test_a_loop_without_its_guards_fails_on_hostile_rows() -> None:
+    repair = synthesize(EXP, "sum", "max", 0)
+    assert isinstance(repair, Repair)
+    guarded = Consumer("reduce", "sum", 1, 0, -1, EXP, repair.tree, "mul", math.nan, (0,))
+    for consumer, holds in (
+        (guarded, True),
+        (replace(guarded, guarded=()), False),
+        (replace(guarded, at_identity=0.0), False),
+    ):
+        assert (counterexample(Reducer("", "max", 1, (consumer,), ""), (EXP,), 1) is None) is holds
+
+
+def test_every_refusal_of_the_page_is_one_that_the_tool_gives() -> None:
+    given = [r.reason for c, *rest, _ in REFUSED.values() if isinstance(r := synthesize(c, *rest), Refusal)]
+    assert len(given) == len(REFUSED)
+    for refusal in REPAIR_REFUSALS:
+        assert any(refusal.reason in reason for reason in given), refusal
+
+
+def test_several_states_have_one_repair() -> None:
+    """A factor in the maximum and the normalizer, whose positive sum may be divided by."""
+    probability = binary("div", EXP, ("state", 1))
+    states = (State("max", 0), State("sum", -1, positive=True))
+    repair = synthesize_for(binary("mul", probability, W), "sum", states)
+    assert isinstance(repair, Repair), repair
+    assert {leaf for leaf in leaves_of(repair.tree) if leaf[0] != "const"} == {
+        ("old",),
+        ("new",),
+        ("old", 1),
+        ("new", 1),
+    }
+    refused = synthesize_for(unary("tanh", probability), "sum", states)
+    assert isinstance(refused, Refusal) and "neither factor nor summand" in refused.reason
 
 
 @pytest.mark.parametrize("name", REFUSED)
