@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from equiforge.cse.effects import Effects, EffectTable, Task, collector_paused, erase, is_isolated, run_flat
 from equiforge.cse.locations import Locations
@@ -109,26 +109,23 @@ class _Eliminator:
         loud = not self.quiet and self.effects.writes(op)
         was_quiet, self.quiet = self.quiet, not loud
         for region in op.regions:
-            yield self._region(region, loud)
+            tree = dominator_tree(region)
+            if tree.entry is not None:
+                yield self._blocks(tree.entry, tree.children, loud)
+            for block in tree.unreachable:
+                yield self._blocks(block, {}, loud)
         self.quiet = was_quiet
         if isolated:
             self.table, self.hidden = saved
         if loud:
             self.epoch += 1
 
-    def _region(self, region: Region, loud: bool) -> Task:
-        tree = dominator_tree(region)
-        if tree.entry is not None:
-            yield self._blocks(tree.entry, tree.children, loud)
-        for block in tree.unreachable:
-            yield self._blocks(block, {}, loud)
-
     def _blocks(self, block: Block, children: dict[Block, list[Block]], loud: bool) -> Task:
         mark = len(self.hidden)
         if loud:
             # Loops come back here, and other paths may have written.
             self.epoch += 1
-        yield self._block(block)
+        yield from self._block(block)
         for child in children.get(block, ()):
             yield self._blocks(child, children, loud)
         while len(self.hidden) > mark:

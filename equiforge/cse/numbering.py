@@ -50,11 +50,6 @@ class Kind:
     counted: frozenset[str]
     """Entries of ``attributes`` that matter: those of the op's definition, and the meaningful ones."""
 
-    @property
-    def ordered(self) -> bool:
-        """Does exchanging the operands give another op?"""
-        return not (self.commutative or self.compares)
-
 
 class Numbering:
     """Numbers of values, and keys of ops in terms of them. Operands should be numbered before the ops that use them;
@@ -194,12 +189,13 @@ class _Text:
 
     def _line(self, op: Operation) -> Key:
         numbers = [self.numbering.of(operand) for operand in op.operands]
-        if not self.numbering.kind(op).ordered:
+        kind = self.numbering.kind(op)
+        if kind.commutative or kind.compares:
             # Outer values that occur here first are counted in the same order, whichever way round they stand.
             for number in sorted(numbers):
                 self._refer(number)
         operands = [self._refer(number) for number in numbers]
-        regions = self.numbering.regions(op)
+        regions = self.numbering.regions(op) if op.regions else None
         if regions is not None:
             regions = Regions(regions.text, tuple([self._refer(number) for number in regions.free]))
         line = self.numbering.key_of(op, operands, regions)
