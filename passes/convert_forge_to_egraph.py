@@ -30,9 +30,11 @@ class ConvertForgeToEgraphPass(ModulePass):
 
     whole_extent: int = 256
     """Reduced dimensions up to this extent get no axis: a tile holds them whole."""
+    split_extent: int = 2048
+    """Reduced dimensions from this extent on get a second, outer axis, for partial results of slices."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from equiforge.egraph.encode import encode
         from equiforge.egraph.ir import to_module
 
-        replace_body(op, to_module(encode(op, self.whole_extent)))
+        replace_body(op, to_module(encode(op, self.whole_extent, self.split_extent)))

@@ -43,9 +43,11 @@ class GraphBuilder:
         named = tuple(g if d == dim else -1 for d, g in enumerate(groups))
         return self.add(index_node(along, named, dim, places), ClassType(along, (), named, INDEX_ELEMENT))
 
-    def axis(self, name: str, extent: int, group: int) -> None:
-        """Declares an axis; call in the order of the names."""
-        self.graph.axes.append(Axis(name, extent, group))
+    def axis(self, name: str, extent: int, group: int, within: int = -1) -> int:
+        """Declares an axis and returns its number; call in the order of the names, an outer axis before the inner
+        one."""
+        self.graph.axes.append(Axis(name, extent, group, within))
+        return len(self.graph.axes) - 1
 
 
 def index_node(shape: tuple[int, ...], groups: tuple[int, ...], dim: int, places: Places) -> ENode:

@@ -27,13 +27,17 @@ from equiforge.errors import EquiforgeError, UnsupportedOpError
 WHOLE_EXTENT = 256
 """A dimension that is reduced somewhere gets an axis above this extent; up to it a tile holds it whole."""
 
+SPLIT_EXTENT = 2048
+"""A dimension that is reduced gets a second, outer axis from this extent on: partial results of its slices can go to
+memory, so that more blocks work on it (split-K, flash-decoding). Shorter ones have no use for two levels."""
+
 _POINTWISE = ("unary", "binary", "select", "cast", "concat", "gather")
 _STRUCTURAL = ("transpose", "reshape", "expand", "slice")
 _WIDTH = {"bf16": 2, "f16": 3, "f32": 4, "f64": 5}
 
 
 class _Encoder:
-    def __init__(self, module: ModuleOp, whole_extent: int):
+    def __init__(self, module: ModuleOp, whole_extent: int, split_extent: int):
         functions = [op for op in module.body.ops if isinstance(op, FuncOp)]
         if len(functions) != 1:
             raise EquiforgeError(f"expected one function in the module, found {len(functions)}")
@@ -44,6 +48,7 @@ class _Encoder:
         self.graph.numerics = numerics.data if isinstance(numerics, StringAttr) else "real"
         self.groups = DimGroups(self.function)
         self.whole_extent = whole_extent
+        self.split_extent = split_extent
         self.classes: dict[SSAValue, int] = {}
         self.leafy: set[int] = set()
         self.serial = 0
@@ -271,7 +276,8 @@ class _Encoder:
     # Axes
 
     def _declare_axes(self) -> None:
-        """One axis for each dimension group that a kernel may cut; two where a tensor holds the group twice."""
+        """One axis for each dimension group that a kernel may cut; two where a tensor holds the group twice, or where a
+        reduction over it may be split in slices and these in tiles."""
         names = self._group_names()
         pieces = self._pieces()
         declared: list[tuple[str, int, int]] = []
@@ -284,7 +290,12 @@ class _Encoder:
             for copy in range(min(2, self.groups.multiplicity(group))):
                 declared.append((names[group] + "_" * copy, extent, group))
         for name, extent, group in sorted(declared):
-            self.builder.axis(name, extent, group)
+            within = self.builder.axis(f"{name}_split", extent, group) if self._is_split(group) else -1
+            self.builder.axis(name, extent, group, within)
+
+    def _is_split(self, group: int) -> bool:
+        long = self.groups.extent(group) >= max(2, self.split_extent)
+        return long and self.groups.reduced(group) and self.groups.multiplicity(group) == 1
 
     def _pieces(self) -> set[int]:
         """Groups of which a program has only pieces that it joins again or cuts out, as the halves of a rotation: no
@@ -339,11 +350,10 @@ ATTRIBUTES: dict[str, Callable[[Any], tuple[Any, ...]]] = {
 }
 
 
-def encode(module: ModuleOp, whole_extent: int = WHOLE_EXTENT) -> EGraph:
+def encode(module: ModuleOp, whole_extent: int = WHOLE_EXTENT, split_extent: int = SPLIT_EXTENT) -> EGraph:
     """The initial e-graph of the one function of a forge module.
 
-    Reduced dimensions of at most ``whole_extent`` elements get no axis. Raises UnsupportedOpError, with the user's
-    source line, for ops that the
-    rules have no form for.
+    Reduced dimensions of at most ``whole_extent`` elements get no axis, those of at least ``split_extent`` two. Raises
+    UnsupportedOpError, with the user's source line, for ops that the rules have no form for.
     """
-    return _Encoder(module, whole_extent).encode()
+    return _Encoder(module, whole_extent, split_extent).encode()

@@ -19,6 +19,7 @@ operator       attrs                                 children
 ``preduce``    ``(reducer, axis)``                   x; over a parallel axis: a loop in a kernel
 ``rolling``    ``(reducer_id, axis)``                inputs…; a tuple; ``EGraph.reducers[reducer_id]``
 ``get``        ``(index,)``                          tuple
+``tuple``      ``()``                                fields…; stored arrays that one kernel writes
 ``transpose``  ``perm``                              x
 ``reshape``    ``shape``                             x
 ``expand``     ``shape``                             x
@@ -30,7 +31,8 @@ operator       attrs                                 children
 ``collect``    ``(axis,)``                           x
 =============  ====================================  ==============================================
 
-Axes are numbered in the order of their names, so "sorted by axis" is the same order everywhere.
+Axes are numbered in the order of the names of their groups, an outer axis before the one within it, so "sorted by
+axis" is the same order everywhere.
 """
 
 from __future__ import annotations
@@ -54,11 +56,16 @@ class ENode(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """A parallel axis: it cuts a dimension of ``extent`` elements of the dimension group ``group``."""
+    """A parallel axis: it cuts a dimension of ``extent`` elements of the dimension group ``group``.
+
+    ``within`` is the number of the *outer* axis whose slices this one cuts again, -1 for none. Outer axes are for
+    partial results that go to memory: blocks don't loop over them.
+    """
 
     name: str
     extent: int
     group: int
+    within: int = -1
 
 
 @dataclass(frozen=True)
@@ -165,6 +172,11 @@ class EGraph:
 
     def __iter__(self) -> Iterator[tuple[int, list[ENode]]]:
         return iter(self.nodes.items())
+
+    @property
+    def outer_axes(self) -> frozenset[int]:
+        """Axes that others are within."""
+        return frozenset(axis.within for axis in self.axes if axis.within >= 0)
 
     @property
     def num_nodes(self) -> int:

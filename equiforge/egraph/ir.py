@@ -55,6 +55,9 @@ class _Writer:
             node = self.graph.nodes[class_id][0]
             if node.op == "rolling":
                 self.types[class_id] = self._tuple_type(class_id)
+            elif node.op == "tuple":
+                fields = [cast("TypeAttribute", self._type(c)) for c in node.children]
+                self.types[class_id] = TupleType(ArrayAttr(fields))
             else:
                 self.types[class_id] = type_of_class(self.graph, class_id, self.partial)
         return self.types[class_id]
@@ -72,7 +75,8 @@ class _Writer:
         graph = self.graph
         top: list[Operation] = []
         for axis in graph.axes:
-            op = tile.AxisOp(axis.name, axis.extent)
+            outer = graph.axes[axis.within].name if axis.within >= 0 else None
+            op = tile.AxisOp(axis.name, axis.extent, outer)
             op.attributes["group"] = IntegerAttr(axis.group, i64)
             top.append(op)
         for class_id, nodes in graph:
@@ -99,13 +103,11 @@ class _Writer:
         return ModuleOp([*top, function], {"forge.numerics": StringAttr(graph.numerics)})
 
     def _reducer(self, class_id: int, node: ENode) -> tile.ReducerOp:
+        axis = self.graph.axes[int(node.attrs[1])]
         inputs = [self.types[c] for c in node.children]
-        return reducer_op(
-            self.graph.reducers[str(node.attrs[0])],
-            _use(node, class_id),
-            self.graph.axes[int(node.attrs[1])].name,
-            inputs,
-        )
+        if axis.within >= 0:
+            inputs = [tile.without_axis(type_, self.graph.axes[axis.within].name) for type_ in inputs]
+        return reducer_op(self.graph.reducers[str(node.attrs[0])], _use(node, class_id), axis.name, inputs)
 
     def _body(self, arguments: list[SSAValue]) -> Block:
         graph = self.graph
@@ -222,6 +224,8 @@ class _Writer:
                 return forge.ReduceOp(attrs[0], children[0], attrs[1])
             case "get":
                 return forge.GetOp(children[0], attrs[0])
+            case "tuple":
+                return forge.TupleOp(*children)
             case "transpose":
                 return forge.TransposeOp(children[0], attrs)
             case "reshape":
@@ -267,7 +271,8 @@ class _Reader:
             if isinstance(op, tile.AxisOp):
                 self.axis_numbers[op.axis_name] = len(self.axis_numbers)
                 group = cast("IntegerAttr[Any]", op.attributes["group"]).value.data
-                self.graph.axes.append(Axis(op.axis_name, op.extent, group))
+                within = -1 if op.outer is None else self.axis_numbers[op.outer]
+                self.graph.axes.append(Axis(op.axis_name, op.extent, group, within))
             elif isinstance(op, tile.ReducerOp):
                 reducer = reducer_of(op)
                 self.graph.reducers[reducer.name] = reducer
@@ -386,6 +391,8 @@ def _plain_form(op: Operation) -> tuple[str, tuple[Any, ...]]:
         return "tilematmul", ()
     if isinstance(op, forge.GetOp):
         return "get", (op.index,)
+    if isinstance(op, forge.TupleOp):
+        return "tuple", ()
     return name, ATTRIBUTES[name](op)
 
 

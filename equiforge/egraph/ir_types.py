@@ -10,7 +10,8 @@ from equiforge.egraph.graph import PARTIAL, REPLICATE, EGraph
 
 
 def partial_reducers(graph: EGraph) -> dict[int, str]:
-    """For each class with a partial state, the reducer that its partial results are to be combined with."""
+    """For each class with a partial state, the reducer that its partial results are to be combined with; raw states of
+    a rolling reduction have none."""
     found: dict[int, str] = {}
     viewers: dict[int, list[int]] = {}
     for class_id, nodes in graph:
@@ -40,7 +41,7 @@ def type_of_class(graph: EGraph, class_id: int, partial: dict[int, str]) -> Attr
     for axis, dim in kind.state:
         name = graph.axes[axis].name
         if dim == PARTIAL:
-            states.append(tile.PartialAttr(name, partial[class_id]))
+            states.append(tile.PartialAttr(name, partial.get(class_id)))
         else:
             states.append(tile.ReplicateAttr(name) if dim == REPLICATE else tile.PartitionAttr(name, dim))
     return tile.make_type(kind.shape, element_type(kind.element), states)

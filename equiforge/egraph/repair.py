@@ -152,7 +152,8 @@ class Fuser:
         """(class, reducer, axis, dimension, input class) of every reduction over an axis that something else looks
         at."""
         for class_id, nodes in list(self.graph):
-            axes = {int(node.attrs[1]) for node in nodes if node.op == "preduce"}
+            # Blocks loop over inner axes and those of one level.
+            axes = {int(node.attrs[1]) for node in nodes if node.op == "preduce"} - self.graph.outer_axes
             for axis in sorted(axes):
                 if (class_id, axis) in self.replicated:
                     for reducer, dim, source in self.loops(class_id, axis):

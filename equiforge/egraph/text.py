@@ -15,6 +15,7 @@ Dims = tuple[int, ...]
 
 _MAX_TYPES = 160
 _COLLECTED_TILE = 256
+_MOST_SLICES = 64
 
 
 def _vec(values: Iterable[int]) -> str:
@@ -226,10 +227,24 @@ def _tables(graph: EGraph) -> list[str]:
     lines += _reshape_table(graph)
     lines += _storage_tables(graph, types)
     lines += _gather_tables(graph, types)
-    lines += [f"(axis {axis.group} {number})" for number, axis in enumerate(graph.axes)]
+    lines += _axis_tables(graph, max(ranks, default=0))
     lines += [f'(commutes "{name}")' for name in sorted(COMMUTATIVE)]
     lines += [f'(associates "{name}")' for name in sorted(ASSOCIATIVE)]
     return [line for line in lines if line]
+
+
+def _axis_tables(graph: EGraph, rank: int) -> list[str]:
+    outer = graph.outer_axes
+    lines: list[str] = []
+    for number, axis in enumerate(graph.axes):
+        if number in outer:
+            lines.append(f"(outer {axis.group} {number})")
+        else:
+            lines += [f"(axis {axis.group} {number})", f"(loop {number})", f"(inward -1 {number})"]
+        if axis.within >= 0:
+            lines.append(f"(within {number} {axis.within})")
+        lines += [f"(inward {dim} {number})" for dim in range(rank + 1)]
+    return lines
 
 
 def _reshape_table(graph: EGraph) -> list[str]:
@@ -245,10 +260,17 @@ def _reshape_table(graph: EGraph) -> list[str]:
     return lines
 
 
-def collect_count(extent: int) -> int:
+def collect_count(extent: int, most: int | None = None) -> int:
     """Partial results that a reduction over an axis is stored as: tiles of 256 elements, or of half the extent
-    rounded up to a power of two."""
+    rounded up to a power of two. Tiles grow by powers of two to be at most ``most``: those of an outer axis hold work
+    for a loop, and more of them than it takes to fill a device only cost memory traffic.
+
+    >>> collect_count(4096, 64), collect_count(16384, 64), collect_count(1 << 20, 64), collect_count(100)
+    (16, 64, 64, 2)
+    """
     tile = _COLLECTED_TILE
+    while most is not None and -(-extent // tile) > most:
+        tile *= 2
     while tile >= extent and tile > 1:
         tile //= 2
     return -(-extent // tile)
@@ -263,7 +285,10 @@ def _storage_tables(graph: EGraph, types: list[Dims]) -> list[str]:
         reduced = _vec((1, *shape, -1, *groups))
         lines += [f"(set (survives {reduced} {_vec(shape)} {j}) {j + 1})" for j, n in enumerate(shape) if n != 1]
         for number, axis in enumerate(graph.axes):
-            stored = _vec((collect_count(axis.extent), *shape, -1, *groups))
+            if axis.within >= 0:
+                continue  # slices of the outer axis are collected
+            most = _MOST_SLICES if number in graph.outer_axes else None
+            stored = _vec((collect_count(axis.extent, most), *shape, -1, *groups))
             lines.append(f"(set (collected {number} {_vec(t)}) {stored})")
     return lines
 

@@ -16,7 +16,8 @@ from typing import BinaryIO
 
 from equiforge.egraph.engine import Engine, SaturationOptions, SaturationStats
 from equiforge.egraph.graph import EGraph
-from equiforge.egraph.repair import RepairReport, fuse_dependent_reductions
+from equiforge.egraph.repair import RepairReport
+from equiforge.egraph.two_level import fuse_reductions
 
 Answer = tuple[EGraph, SaturationStats, RepairReport]
 _MEMORY_BYTES = 12 << 30
@@ -51,7 +52,7 @@ def finish(found: EGraph, stats: SaturationStats, options: SaturationOptions) ->
     """What follows the rules: fusion of dependent reductions; the counts in ``stats`` are brought up to date."""
     repairs = RepairReport()
     if found.numerics == "real" and options.runs("repair"):
-        repairs = fuse_dependent_reductions(found)
+        repairs = fuse_reductions(found)
     stats.nodes, stats.classes = found.num_nodes, len(found.nodes)
     return found, stats, repairs
 

@@ -65,7 +65,8 @@ class _Tiling(NamedTuple):
 class _Work:
     """Cost of one heavy option: ``bytes`` read of tensor ``base`` (-1 for none), ``flops`` and the ``rate`` at which
     they are done, the axes that ``cut`` it, the outer loops that may repeat a load, the (extent, axis) pairs of the
-    tiles it holds, its ``operands`` with their elements, and the least extent of its tiles along rows and columns."""
+    tiles it holds, its ``operands`` with their elements, the least extent of its tiles along rows and columns, and the
+    array that is read (a field, where the base is a tuple)."""
 
     bytes: int
     base: int
@@ -76,6 +77,7 @@ class _Work:
     tiles: tuple[tuple[tuple[int, int], ...], ...]
     operands: tuple[tuple[int, int], ...]
     granule: int = 1
+    stored: int = -1
 
 
 def storage_element(graph: EGraph, class_id: int) -> str:
@@ -146,6 +148,9 @@ class CostModel:
         return self.target.bytes_per_us * _DRAM_EFFICIENCY
 
     def tensor_bytes(self, class_id: int, elements: int | None = None) -> int:
+        """Bytes of a class in memory, of a tuple those of all its fields; or of some elements of it."""
+        if elements is None and class_id in self.space.tuples:
+            return sum(map(self.tensor_bytes, self.space.tuples[class_id]))
         count = product(self.graph.types[class_id].shape) if elements is None else elements
         return count * ELEMENT_BYTES.get(storage_element(self.graph, class_id), 4)
 
@@ -170,8 +175,9 @@ class CostModel:
             state = graph.types[load.tile].state
             repeats = tuple(a for a, dim in state if dim == REPLICATE)
             return _Work(
-                bytes=self.tensor_bytes(load.base, load.elements),
+                bytes=self.tensor_bytes(load.stored, load.elements),
                 base=load.base,
+                stored=load.stored,
                 flops=0,
                 rate=1.0,
                 cut=self._cut(load.tile),
@@ -264,7 +270,13 @@ class CostModel:
                     sizes[number] = min(LOOP_TILE, max(_LEAST_LOOP_TILE, tile), pow2(axis.extent))
             if grid.collected is not None:
                 sizes[grid.collected[0]] = grid.collected[1]
-            counts = {a: -(-self.graph.axes[a].extent // sizes[a]) for a in {*grid.axes, *loops}}
+            counts: dict[int, int] = {}
+            for number in {*grid.axes, *loops}:
+                axis = self.graph.axes[number]
+                # A loop in a slice goes over the slice.
+                cut = sizes[axis.within] if axis.within in grid.axes else axis.extent
+                sizes[number] = min(sizes[number], cut)
+                counts[number] = -(-cut // sizes[number])
             self._tilings[key] = _Tiling(sizes, counts, {})
         return self._tilings[key]
 
@@ -293,7 +305,7 @@ class CostModel:
         read: dict[int, int] = {}
         for work in works:
             if work.base >= 0:
-                read[work.base] = max(read.get(work.base, 0), work.bytes)
+                read[work.stored] = max(read.get(work.stored, 0), work.bytes)
         moved = sum(read.values()) + self.tensor_bytes(grid.root)
         flops = sum(w.flops * t for w, t in zip(works, times, strict=True))
         rate = self.target.flops_per_us(self.dot_element)

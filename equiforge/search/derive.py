@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from equiforge.egraph.graph import REPLICATE, ENode
 from equiforge.search.kernels import KernelChoice
-from equiforge.search.normal_form import LIGHT, STRUCTURAL, Load, Option, Space, product
+from equiforge.search.normal_form import LIGHT, STRUCTURAL, Chain, Load, Option, Space, product
 
 _SLOW = {"exp", "log", "tanh", "erf", "sigmoid", "sin", "cos", "pow", "sqrt", "rsqrt", "div", "recip", "rem"}
 
@@ -17,15 +17,16 @@ Choice = ENode | Load
 @dataclass(frozen=True)
 class Kernel:
     """A kernel in full: ``choices`` has one e-node, or a load, for each class that it computes, every operand before
-    its user."""
+    its user; ``fields`` are the arrays with their chains where it stores a tuple."""
 
     root: int
     grid: tuple[int, ...]
-    chain: tuple[tuple[int, ENode], ...]
+    chain: Chain
     tile: int
     choices: dict[int, Choice]
     needs: frozenset[int]
     work: int
+    fields: tuple[tuple[int, Chain], ...] = ()
 
     @property
     def loads(self) -> list[Load]:
@@ -39,7 +40,8 @@ def derive(space: Space, kernel: KernelChoice) -> Kernel | None:
     if choices is None:
         return None
     ordered, work = _used(space, kernel.grid.tile, choices)
-    return Kernel(kernel.root, kernel.grid.axes, kernel.grid.chain, kernel.grid.tile, ordered, kernel.needs, work)
+    grid = kernel.grid
+    return Kernel(kernel.root, grid.axes, grid.chain, grid.tile, ordered, kernel.needs, work, grid.fields)
 
 
 def node_work(space: Space, class_id: int, node: ENode) -> int:
@@ -97,7 +99,7 @@ class _Derivation:
             if option.node is not None:
                 for class_id, _ in option.satisfies:
                     node = option.node
-                    if option.kind == "rolling":
+                    if option.kind == "rolling" and class_id != option.owner:
                         node = next(
                             n
                             for n in self.space.graph.nodes[class_id]

@@ -5,7 +5,10 @@ the root inwards, and of one more, a ``collect``, where it stores partial result
 follows a tile class. A tile class is computed, or loaded: a chain of ``view`` nodes whose
 axes fall, down to a class in memory. No other view stands on a computed value, except a replication over the axis of
 the very reduction that made it (a value of a loop that a later loop over the same axis, or the tile of the grid,
-uses).
+uses). Partial results go to memory: no kernel loops over an outer axis.
+
+A stored class may be a tuple of arrays that one kernel writes: at each of its states the fields are collected from the
+fields of one derived reduction. Such an array is read as a part of the tuple, so that its kernel counts once.
 
 Choices are split in two. *Heavy* ones decide how a kernel performs: loads, tile products, reductions and derived
 reductions. All others are pointwise or layout changes in registers (a reshape that only adds or drops dimensions of
@@ -32,6 +35,9 @@ ANY = -1
 COMPUTED = -2
 """Demand: the value, computed in this kernel. A number >= 0 demands that it is made by a reduction over that axis."""
 
+Chain = tuple[tuple[int, ENode], ...]
+"""Classes with a node each, from a stored class inwards."""
+
 Demand = tuple[int, int]
 """A class and how it is wanted: ``ANY``, ``COMPUTED`` or an axis."""
 
@@ -42,8 +48,8 @@ class Load:
     class ``base``. ``children`` are the indices of the gathers: classes that the kernel computes first.
 
     ``base`` is an input, a constant, an index vector or a stored class. ``where`` tells loads of one base apart:
-    (axis, dimension) pairs on the base, or on the class where a layout change hid its dimensions. ``elements`` is
-    what is read of the base.
+    (axis, dimension) pairs on the base, or on the class where a layout change hid its dimensions; the field of a tuple
+    has -1 for the axis. ``elements`` is what is read of the base.
     """
 
     tile: int
@@ -57,6 +63,11 @@ class Load:
     def key(self) -> tuple[object, ...]:
         gathered = (self.tile,) if self.children else ()
         return ("load", self.base, self.where, *gathered)
+
+    @property
+    def stored(self) -> int:
+        """The array that is read: the base, or one of its fields."""
+        return self.path[-1][0] if self.path and self.path[-1][1].op == "get" else self.base
 
 
 @dataclass
@@ -78,7 +89,8 @@ class Option:
 class Grid:
     """A way to store ``root``: its ``combine`` nodes, and a ``collect`` node, from the root inwards, and the tile that
     a block computes. ``axes`` are those of the chain, rising. ``covered`` are the dimensions of the root that they cut,
-    ``-1 - axis`` for the collected one, of which ``collected`` has the number and the tile size."""
+    ``-1 - axis`` for the collected one, of which ``collected`` has the number and the tile size. Where the root is a
+    tuple, ``chain`` is that of the first field, and ``fields`` has each array with its own."""
 
     root: int
     axes: tuple[int, ...]
@@ -86,6 +98,7 @@ class Grid:
     tile: int
     covered: frozenset[int]
     collected: tuple[int, int] | None = None
+    fields: tuple[tuple[int, Chain], ...] = ()
 
 
 def product(extents: tuple[int, ...]) -> int:
@@ -126,6 +139,8 @@ class Space:
         self._grids: dict[int, list[Grid]] = {}
         self.state = {c: dict(t.state) for c, t in graph.types.items()}
         self.leaf = {c: n for c, nodes in graph for n in nodes if n.op in LEAVES}
+        self.outer = graph.outer_axes
+        self.tuples = {c: n.children for c, nodes in graph for n in nodes if n.op == "tuple"}
 
     @cached_property
     def contracted_groups(self) -> frozenset[int]:
@@ -143,23 +158,26 @@ class Space:
     @cached_property
     def storable(self) -> frozenset[int]:
         """Classes that a program may keep in memory: results, products and reductions, values that the user's program
-        names, and partial results. Partial results with more elements than all arguments together are left out: writing
-        and reading them would take longer than everything else.
+        names, partial results, and tuples of these. Partial results with more elements than all arguments together are
+        left out: writing and reading them would take longer than everything else. Arrays of what depends on the first
+        field of a tuple are of no use without it, so only the tuple is stored.
 
         Of classes that only a transposition or a reshape tells apart, one is stored: a result, else a named value,
         else the first.
         """
         results = set(self.graph.roots)
         allowed: list[int] = []
+        parts = {c for fields in self.tuples.values() for c in fields[1:]}
         most = sum(product(shape) for _, shape, _ in self.graph.inputs)
         for class_id, nodes in self.graph:
             kind = self.graph.types[class_id]
-            if kind.state or class_id in self.leaf:
+            if kind.state or class_id in self.leaf or class_id in parts:
                 continue
             named = (kind.wide is not None and class_id not in self.graph.inner) or class_id in results
             grids = self.grids(class_id)
             if any(grid.collected for grid in grids):
-                worth = product(kind.shape) <= most
+                stored = self.tuples.get(class_id, (class_id,))
+                worth = sum(product(self.graph.types[c].shape) for c in stored) <= most
             else:
                 worth = named or any(n.op in ("matmul", "reduce") for n in nodes)
             if grids and worth:
@@ -195,9 +213,27 @@ class Space:
         return self._grids[root]
 
     def _find_grids(self, root: int) -> list[Grid]:
+        fields = self.tuples.get(root)
+        found = self._walk(root) if fields is None else self._tuple_grids(root, fields)
+        coverable: set[int] = set()
+        for grid in found:
+            coverable |= grid.covered
+        groups = self.graph.types[root].groups
+        needed = {d for d in coverable if d >= 0 and groups[d] not in self.contracted_groups}
+        # The axes of one group are interchangeable: of the grids that cut the same dimensions, the first stands for
+        # all.
+        best: dict[frozenset[int], Grid] = {}
+        for grid in found:
+            known = best.get(grid.covered)
+            if needed <= grid.covered and (known is None or grid.axes < known.axes):
+                best[grid.covered] = grid
+        return sorted(best.values(), key=lambda g: (-len(g.axes), g.axes))
+
+    def _walk(self, root: int) -> list[Grid]:
+        """All chains from a stored class to a tile that a kernel may compute."""
         found: list[Grid] = []
 
-        def walk(class_id: int, chain: tuple[tuple[int, ENode], ...], covered: frozenset[int]) -> None:
+        def walk(class_id: int, chain: Chain, covered: frozenset[int]) -> None:
             axes = tuple(self._axis_of(n) for _, n in chain)
             collected = self._collected(chain)
             if any(self._computes(n) for n in self.graph.nodes[class_id]):
@@ -213,23 +249,32 @@ class Space:
                     walk(node.children[0], step, covered | {-1 - axis})
 
         walk(root, (), frozenset())
-        coverable: set[int] = set()
-        for grid in found:
-            coverable |= grid.covered
-        groups = self.graph.types[root].groups
-        needed = {d for d in coverable if d >= 0 and groups[d] not in self.contracted_groups}
-        # The axes of one group are interchangeable: of the grids that cut the same dimensions, the first stands for
-        # all.
-        best: dict[frozenset[int], Grid] = {}
-        for grid in found:
-            known = best.get(grid.covered)
-            if needed <= grid.covered and (known is None or grid.axes < known.axes):
-                best[grid.covered] = grid
-        return sorted(best.values(), key=lambda g: (-len(g.axes), g.axes))
+        return found
+
+    def _tuple_grids(self, root: int, arrays: tuple[int, ...]) -> list[Grid]:
+        """Grids of which the blocks compute the tuples that all arrays are collected from."""
+        chains: dict[tuple[int, int], Grid] = {}
+        for index, array in enumerate(arrays):
+            for grid in self._walk(array):
+                if grid.collected is not None:
+                    for node in self.graph.nodes[grid.tile]:
+                        if node.op == "get" and node.attrs[0] == index:
+                            chains[node.children[0], index] = grid
+        found: list[Grid] = []
+        for made, index in chains:
+            fields = [chains.get((made, i)) for i in range(len(arrays))]
+            if index == 0 and all(grid is not None and grid.axes == fields[0].axes for grid in fields if fields[0]):
+                first = chains[made, 0]
+                parts = tuple((grid.root, grid.chain) for grid in fields if grid is not None)
+                found.append(Grid(root, first.axes, first.chain, made, first.covered, first.collected, parts))
+        return found
 
     def _computes(self, node: ENode) -> bool:
         """Whether a kernel may make a tile by this node, other than reading it as a whole."""
-        return node.op in HEAVY or node.op in LEAVES or node.op in ("get", "gather") or self.is_pointwise(node)
+        return self._is_heavy(node) or node.op in LEAVES or node.op in ("get", "gather") or self.is_pointwise(node)
+
+    def _is_heavy(self, node: ENode) -> bool:
+        return node.op in HEAVY and not (node.op == "preduce" and node.attrs[1] in self.outer)
 
     def is_pointwise(self, node: ENode) -> bool:
         """Whether a node is done in registers element by element: a pointwise operation, or a reshape by dimensions of
@@ -294,6 +339,10 @@ class Space:
                 found.append(Load(class_id, class_id, (), (), elements))
             if class_id not in self.leaf:
                 for node in self.graph.nodes[class_id]:
+                    if node.op == "get" and node.children[0] in self.storable:
+                        step, elements = (class_id, node), product(self.graph.types[class_id].shape)
+                        field = (REPLICATE, int(node.attrs[0]))
+                        found.append(Load(class_id, node.children[0], (field,), (step,), elements))
                     if node.op in STRUCTURAL and node.children[0] not in above:
                         below = self._paths(node.children[0], above | {class_id})
                         found.extend(self._through_layout(class_id, node, load) for load in below)
@@ -358,7 +407,9 @@ class Space:
         class_id, wanted = demand
         found: list[Option] = []
         for node in self.graph.nodes[class_id]:
-            if node.op in HEAVY:
+            if node.op == "rolling":
+                found.append(self._option("rolling", (class_id, node), class_id, node))
+            if self._is_heavy(node):
                 if wanted < 0 or (node.op == "preduce" and node.attrs[1] == wanted):
                     found.append(self._option(node.op, (class_id, node), class_id, node))
             elif node.op == "get":

@@ -8,7 +8,6 @@ then the product, in tf32 where the program is a half-precision one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -24,13 +23,14 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from equiforge.dialects import forge, tile
 from equiforge.dialects.op_table import HALVES
+from equiforge.dialects.tile_reducer import raw_states
 from equiforge.dialects.tile_types import element_type
 from equiforge.egraph.graph import EGraph, ENode
 from equiforge.egraph.reducer_ops import ReducerBuilder, pointwise
 from equiforge.search.cost import leaf_inputs, storage_element
 from equiforge.search.derive import Kernel
 from equiforge.search.extract import Candidate
-from equiforge.search.normal_form import STRUCTURAL, Load
+from equiforge.search.normal_form import STRUCTURAL, Chain, Load
 
 
 def to_tile(graph: EGraph, candidate: Candidate) -> ModuleOp:
@@ -62,7 +62,7 @@ class _Program:
         results: list[SSAValue] = []
         for index, load in enumerate(self.candidate.outputs):
             element = self.graph.root_elements[index] if self.graph.root_elements else None
-            value = self.memory(load.path, load.base, element)
+            value = self.memory(load, element)
             if element is not None and tile.element_type_of(value.type) != element_type(element):
                 value = self.add(tile.StoreOp(value, element_type(element)))
             results.append(value)
@@ -70,11 +70,15 @@ class _Program:
         kind = FunctionType.from_lists([a.type for a in self.block.args], [r.type for r in results])
         names = ArrayAttr([DictionaryAttr({"forge.name": StringAttr(name)}) for name, _, _ in self.graph.inputs])
         function = FuncOp("main", kind, Region(self.block), arg_attrs=names)
-        axes = [tile.AxisOp(self.graph.axes[a].name, self.graph.axes[a].extent) for a in sorted(self.axes)]
-        module = ModuleOp([*axes, *self.reducers, function])
+        module = ModuleOp([*map(self._axis_op, sorted(self.axes)), *self.reducers, function])
         if self.graph.numerics != "real":
             module.attributes["forge.numerics"] = StringAttr(self.graph.numerics)
         return module
+
+    def _axis_op(self, number: int) -> tile.AxisOp:
+        axis = self.graph.axes[number]
+        outer = self.graph.axes[axis.within].name if axis.within in self.axes else None
+        return tile.AxisOp(axis.name, axis.extent, outer)
 
     def add(self, op: Operation, class_id: int | None = None) -> SSAValue:
         """Append an op; a class gives its value the user's name and the op the user's source line."""
@@ -93,13 +97,13 @@ class _Program:
         self.axes.add(number)
         return self.graph.axes[number].name
 
-    def memory(self, path: Sequence[tuple[int, ENode]], base: int, element: str | None = None) -> SSAValue:
+    def memory(self, load: Load, element: str | None = None) -> SSAValue:
         """The tensor at the end of a path of layout changes (views before these are the caller's).
 
         ``element`` asks for one of the types in which a result is stored.
         """
-        value = self.results.get((base, element)) or self._base(base)
-        for class_id, node in reversed([step for step in path if step[1].op in STRUCTURAL]):
+        value = self.results.get((load.stored, element)) or self._base(load.stored)
+        for class_id, node in reversed([step for step in load.path if step[1].op in STRUCTURAL]):
             key = (class_id, value)
             if key not in self._layouts:
                 self._layouts[key] = self.add(_layout(node, value), class_id)
@@ -169,15 +173,23 @@ class KernelEmitter:
             # What only feeds products is read in its storage type, so that it is widened on demand.
             if not isinstance(choice, Load):
                 self.values[class_id] = self._node(class_id, choice)
-        value = self.value(self.kernel.tile)
-        for class_id, node in reversed(self.kernel.chain):
+        made = self.value(self.kernel.tile)
+        for index, (array, chain) in enumerate(self.kernel.fields):
+            self._store(program.add(forge.GetOp(made, index)), chain, array)
+        if not self.kernel.fields:
+            self._store(made, self.kernel.chain, self.kernel.root)
+
+    def _store(self, value: SSAValue, chain: Chain, root: int) -> None:
+        """Store a tile value by a chain of combines and collects."""
+        program = self.program
+        for class_id, node in reversed(chain):
             if node.op == "collect":
                 count = self.graph.types[class_id].shape[0]
                 value = program.add(tile.CollectOp(value, program.axis(int(node.attrs[0])), count))
             else:
                 dim, axis = int(node.attrs[0]), program.axis(int(node.attrs[1]))
                 value = program.add(tile.CombineOp(value, dim, axis))
-        program.store(value, self.kernel.root)
+        program.store(value, root)
 
     def value(self, class_id: int) -> SSAValue:
         """The value of a class in the type it is computed in."""
@@ -193,7 +205,7 @@ class KernelEmitter:
         """The tile of a loaded class in its storage type."""
         if class_id not in self._raw:
             load = cast("Load", self.kernel.choices[class_id])
-            value = self.program.memory(load.path, load.base)
+            value = self.program.memory(load)
             for owner, node in reversed([step for step in load.path if step[1].op == "view"]):
                 key = (owner, load.base)
                 if key not in self._views:
@@ -271,7 +283,8 @@ class KernelEmitter:
     def _rolling(self, node: ENode) -> Operation:
         program = self.program
         reducer = self.graph.reducers[str(node.attrs[0])]
-        axis = program.axis(int(node.attrs[1]))
+        number = int(node.attrs[1])
+        axis = program.axis(number)
         elementwise: set[int] = {0}
         for consumer in reducer.consumers:
             elementwise |= leaf_inputs(consumer.contribution)
@@ -280,8 +293,14 @@ class KernelEmitter:
             half = None if index in elementwise else self._half(class_id)
             inputs.append(self.value(class_id) if half is None else self._narrow(class_id, half))
         element = tile.element_type_of(inputs[0].type)
-        builder = ReducerBuilder(reducer, axis, [v.type for v in inputs], element, program.precision)
+        # A reducer that runs in each slice of an outer axis does not speak of it; what it yields is raw.
+        within = self.graph.axes[number].within
+        outer = self.graph.axes[within].name if within >= 0 else ""
+        sliced = any(tile.state_on(value.type, outer) for value in inputs)
+        types = [tile.without_axis(value.type, outer) for value in inputs]
+        builder = ReducerBuilder(reducer, axis, types, element, program.precision)
         name = reducer.name if not program.reducers else f"{reducer.name}_{len(program.reducers)}"
         op = builder.build(name)
         program.reducers.append(op)
-        return tile.ReduceOp.rolling(name, inputs, axis, op.result_types_of_use)
+        results = raw_states(op, outer) if sliced else op.result_types_of_use
+        return tile.ReduceOp.rolling(name, inputs, axis, results)

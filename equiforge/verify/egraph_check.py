@@ -9,6 +9,7 @@ floats, with NaN and infinities in the same places.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -19,7 +20,10 @@ from xdsl.dialects.equivalence import ClassOp, GraphOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import OpResult, SSAValue
 
+from equiforge.dialects.tile_axes import collected_tile
 from equiforge.dialects.tile_types import element_type_of
+from equiforge.egraph.graph import EGraph
+from equiforge.egraph.text import collect_count
 from equiforge.errors import EquiforgeError
 from equiforge.verify.interpreter import Interpreter, dtype_of
 from equiforge.verify.numeric import convert
@@ -27,6 +31,19 @@ from equiforge.verify.values import Family, Value
 
 TOLERANCE = 1e-9
 """Relative to the largest element of the class, in float64: reassociated sums of small programs stay well below."""
+
+
+def random_tile_sizes(graph: EGraph, seed: int) -> dict[str, int]:
+    """Tile sizes for all axes, ragged more often than not. Slices are as stored arrays have them: a power of two, which
+    the tiles of a slice divide."""
+    chooser = random.Random(seed)
+    sizes = {axis.name: chooser.randint(1, max(1, axis.extent - 1)) for axis in graph.axes}
+    for axis in graph.axes:
+        if axis.within >= 0:
+            whole = collected_tile(axis.extent, collect_count(axis.extent))
+            sizes[graph.axes[axis.within].name] = whole
+            sizes[axis.name] = 1 << chooser.randrange(whole.bit_length())
+    return sizes
 
 
 @dataclass

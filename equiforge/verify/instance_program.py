@@ -48,14 +48,20 @@ class Program:
 
     def add(self, op: Operation) -> SSAValue:
         self.block.add_op(op)
+        cut = [s.dim for s in tile.states_of(op.results[0].type) if isinstance(s, tile.PartitionAttr)]
+        if len(cut) != len(set(cut)):
+            raise Rejected("two axes that are not nested cut one dimension")
         return op.results[0]
 
     def argument(self, shape: Sequence[int], element: Attribute) -> SSAValue:
         return self.block.insert_arg(TensorType(element, list(shape)), len(self.block.args))
 
-    def axis(self) -> int:
-        """A new axis, anywhere in the order of axes."""
-        number = self.chooser.choice([n for n in range(100) if n not in self.axes])
+    def axis(self, after: int = -1) -> int:
+        """A new axis, anywhere in the order of axes or after another one."""
+        free = [n for n in range(after + 1, 100) if n not in self.axes]
+        if not free:
+            raise Rejected(f"no axis after {after} is free")
+        number = self.chooser.choice(free)
         self.axes[number] = None
         return number
 
@@ -78,11 +84,14 @@ def is_tensor(value: SSAValue) -> bool:
     return isinstance(value.type, TensorType)
 
 
-def finish(program: Program, storable: bool, more_axes: bool) -> EGraph:
+def finish(
+    program: Program, storable: bool, more_axes: bool, outer_axes: bool = False, inner_axes: bool = False
+) -> EGraph:
     """The e-graph of a program: every value is a class, and what nothing else uses is a result.
 
     ``storable`` says that results of ops at tensor level may be stored; ``more_axes`` that each dimension group gets an
-    axis, so that it can be cut.
+    axis, so that it can be cut, and with ``outer_axes`` one of slices around it; ``inner_axes`` that axes which the
+    program cuts with get one that cuts their slices.
     """
     roots = [_whole(program, v) for v in _unused(program.block)]
     program.block.add_op(ReturnOp(*roots))
@@ -93,12 +102,26 @@ def finish(program: Program, storable: bool, more_axes: bool) -> EGraph:
     groups = DimGroups(function)
     cut = groups.axis_groups(module)
     axes = {n: cut.get(axis_name(n), len(groups)) for n in extents}
+    within: dict[int, int] = {}
+
+    def declare(group: int, outer: int = -1) -> int:
+        number = program.axis(outer)
+        axes[number], extents[number] = group, groups.extent(group)
+        if outer >= 0:
+            within[number] = outer
+        return number
+
+    if inner_axes:
+        for number, group in list(axes.items()):
+            if group < len(groups) and groups.multiplicity(group) == 1 and number < 99:
+                declare(group, number)
     if more_axes:
         for group in range(len(groups)):
             if group not in axes.values() and groups.extent(group) > 1 and program.chooser.random() < 0.8:
-                number = program.axis()
-                axes[number], extents[number] = group, groups.extent(group)
-    return from_module(_as_egraph(function, groups, axes, extents, storable))
+                number = declare(group)
+                if outer_axes and groups.multiplicity(group) == 1 and number < 99:
+                    declare(group, number)
+    return from_module(_as_egraph(function, groups, axes, extents, within, storable))
 
 
 def _unused(block: Block) -> list[SSAValue]:
@@ -123,12 +146,18 @@ def _whole(program: Program, value: SSAValue) -> SSAValue:
 
 
 def _as_egraph(
-    function: FuncOp, groups: DimGroups, axes: dict[int, int], extents: dict[int, int], storable: bool
+    function: FuncOp,
+    groups: DimGroups,
+    axes: dict[int, int],
+    extents: dict[int, int],
+    within: dict[int, int],
+    storable: bool,
 ) -> ModuleOp:
     """The ops of a function as an ``equivalence.graph`` with a class for each value."""
     top: list[Operation] = []
     for number in sorted(axes):
-        op = tile.AxisOp(axis_name(number), extents[number])
+        outer = axis_name(within[number]) if number in within else None
+        op = tile.AxisOp(axis_name(number), extents[number], outer)
         op.attributes["group"] = IntegerAttr(axes[number], i64)
         top.append(op)
     returned = cast(ReturnOp, function.body.block.last_op).operands

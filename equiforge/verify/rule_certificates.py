@@ -32,7 +32,7 @@ from equiforge.egraph.ir import to_module
 from equiforge.egraph.readout import Values
 from equiforge.egraph.rule_syntax import atoms
 from equiforge.egraph.text import program_text
-from equiforge.verify.egraph_check import check_egraph, evaluate_classes
+from equiforge.verify.egraph_check import check_egraph, evaluate_classes, random_tile_sizes
 from equiforge.verify.instance_program import Program, finish
 from equiforge.verify.random_programs import random_arguments
 from equiforge.verify.rule_instances import Unbuildable, build_instances
@@ -116,7 +116,7 @@ def draw_instances(rule: RuleEntry, seed: int, tensor_level: bool = False, count
         return None
     words = atoms(rule.form)
     try:
-        return finish(program, storable=True, more_axes="axis" in words or "outer" in words)
+        return finish(program, True, bool({"axis", "outer"} & words), "outer" in words, "within" in words)
     except VerifyException:
         return None
 
@@ -213,8 +213,7 @@ def _arguments(module: ModuleOp, graph: EGraph, seed: int) -> tuple[list[np.ndar
     arguments = random_arguments(module, seed)
     if seed % 2:
         arguments = [np.abs(a) + 0.125 if a.dtype.kind == "f" else a for a in arguments]
-    chooser = random.Random(seed)
-    return arguments, {axis.name: chooser.randint(1, max(1, axis.extent - 1)) for axis in graph.axes}
+    return arguments, random_tile_sizes(graph, seed)
 
 
 def _check_types(rule: RuleEntry, graph: EGraph) -> _Batch:

@@ -63,6 +63,7 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     "exp of a batched product": lambda: build([t(4, 3, 4), t(1, 4, 3)], lambda a, b: F.TanhOp(F.MatmulOp(a, b))),
     "reduction": lambda: build([t(4, 4, 4)], lambda x: F.ReduceOp("sum", x, 1)),
     "batched sum": lambda: build([SQUARE], lambda x: F.ReduceOp("sum", x, 1)),
+    "outer sum reduced": lambda: build([ROW, COLUMN], lambda a, b: F.ReduceOp("sum", F.AddOp(a, b), 1)),
     "exp of a reduction": lambda: build([SQUARE], lambda x: F.TanhOp(F.ReduceOp("sum", x, 1))),
     "computed transpose": lambda: build([t(4, 4, 4)], lambda x: F.TransposeOp(F.ExpOp(x), [1, 2, 0])),
     "two transposes": lambda: build([t(3, 3, 3)], lambda x: F.TransposeOp(F.TransposeOp(x, [1, 0, 2]), [0, 2, 1])),
@@ -166,6 +167,17 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("view-of-combine", "any dimension", "(View i p (Combine i p a))", "(View i p (Combine j p a))", "sum with the transpose"),
 ]  # fmt: skip
 
+SLICE_MUTANTS: list[tuple[str, str, str, str, str]] = [
+    # The same where reduced dimensions have two levels of axes.
+    ("slice-contraction", "wrong dimension", "(View kb p b)", "(View k p b)", "product"),
+    ("slice-reduction", "another reducer", "(PReduce f p m)", '(PReduce "max" p m)', "batched sum"),
+    ("refine-sliced-contraction", "wrong dimension", "(View kb q b)", "(View k q b)", "product"),
+    ("refine-sliced-contraction", "a whole operand", "(View kb q b)", "(View -1 q b)", "product"),
+    ("refine-sliced-reduction", "another reducer", "(PReduce f q m)", '(PReduce "max" q m)', "batched sum"),
+    ("refine-sliced-reduction", "in any state", "(= d (map-get sa p)) ", "", "outer sum reduced"),
+    ("partials-collect", "another value", "(Collect p a)", "(Collect p (View -1 p x))", "batched sum"),
+]  # fmt: skip
+
 
 def damaged_text(rule: str, old: str, new: str) -> Callable[[str], str]:
     """``engine.rule_text`` with one rule damaged; the rule has to be there and to contain ``old`` once."""
@@ -179,19 +191,20 @@ def damaged_text(rule: str, old: str, new: str) -> Callable[[str], str]:
     return lambda name: changed if name == file else original(name)
 
 
-def is_wrong(module: ModuleOp) -> bool:
+def is_wrong(module: ModuleOp, slices: bool = False) -> bool:
     """True if the e-graph has an e-node with another value or type than its class."""
     try:
-        saturated = saturate_for_check(module, OPTIONS)
+        saturated = saturate_for_check(module, OPTIONS, slices)
         return first_mismatch(saturated, seed=1, inputs=4) is not None
     except Exception:
         # Wrongly typed e-nodes do not even get as far as a value.
         return True
 
 
+@pytest.mark.parametrize("slices", [False, True], ids=["one level", "two levels"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_undamaged_rules_hold(name: str) -> None:
-    saturated = saturate_for_check(PROGRAMS[name](), OPTIONS)
+def test_undamaged_rules_hold(name: str, slices: bool) -> None:
+    saturated = saturate_for_check(PROGRAMS[name](), OPTIONS, slices)
     assert first_mismatch(saturated, seed=1, inputs=4) is None
 
 
@@ -216,6 +229,16 @@ def test_the_certificate_of_a_damaged_rule_fails(
     entry = read_catalogue({name: engine.rule_text(name) for name in engine.RULE_FILES}).rule(rule)
     checks = [check_rule(entry), *([prove_rule(entry)] if entry.family == "algebra" else [])]
     assert any(not check.ok for check in checks), f"{rule} with {damage} keeps its certificate"
+
+
+@pytest.mark.parametrize(
+    ("rule", "damage", "old", "new", "shown_by"), SLICE_MUTANTS, ids=[f"{m[0]}: {m[1]}" for m in SLICE_MUTANTS]
+)
+def test_a_damaged_rule_on_slices_is_caught(
+    monkeypatch: pytest.MonkeyPatch, rule: str, damage: str, old: str, new: str, shown_by: str
+) -> None:
+    monkeypatch.setattr(engine, "rule_text", damaged_text(rule, old, new))
+    assert is_wrong(PROGRAMS[shown_by](), slices=True), f"{rule} with {damage} goes unnoticed"
 
 
 def test_a_damaged_repair_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
