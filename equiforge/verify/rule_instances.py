@@ -59,11 +59,9 @@ class Instance:
 
     def build(self) -> None:
         """Builds all classes that the pattern names. Raises Rejected for a draw that does not hold."""
-        want: Want = {}
-        if "within" in self.pattern.relations:
-            # What a rule cuts again has to be cut: a result is partial over the axis of what it reduces.
-            want = {self.program.axis(): PARTIAL}
-        elif not self.program.tensor_level and self.chooser.random() < 0.3:
+        # What a rule cuts again has to be cut: a result is partial over the axis of what it reduces.
+        want: Want = {self.program.axis(): PARTIAL} if "within" in self.pattern.relations else {}
+        if not want and not self.program.tensor_level and self.chooser.random() < 0.3:
             want = {self.program.axis(): self.chooser.choice((REPLICATED, *range(self.rank)))}
         for name in self.pattern.tensors:
             if name in self.pattern.terms and name not in self.values:
