@@ -1,7 +1,8 @@
 """Lower peaks: another order, and values computed again next to their later uses.
 
     1. the order with the lowest peak of a few                                    (``reorder``)
-    2. at the highest step, the best set of values to keep across it              (``solve``, an integer program)
+    2. at the highest step, the best set of values to keep across it              (``solve``, an integer program),
+       or every second, third … of them
     3. one value after the other, that whose second run lowers the most for the least work
     4. runs that turned out not to be needed go again
 
@@ -12,7 +13,7 @@ that its operands live longer. Only ops without effects run again: no draw of ra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -26,12 +27,14 @@ from equiforge.remat.solve import Choice, solve
 
 _TRIES = 1_000_000
 """Steps swept in all by the third part, so that its time is bounded for large functions."""
+_CUT = 3_000
+"""Steps before the highest one up to which the integer program is made: it has two columns and more for each."""
 _STAGES = (0.9, 0.97, 0.995)
 """Targets of the third part, as parts of the peak at hand: where the first leads no further, the next is taken."""
 _CANDIDATES = 16
 """Values tried at one highest step, those of the most bytes."""
 _SMALL = 300
-"""Steps up to which both ways of beginning are tried where the first one is good enough already."""
+"""Steps up to which all ways of beginning are tried where the first one is good enough already."""
 _CHAIN = 48
 """Ops run again at most for one value."""
 
@@ -63,20 +66,24 @@ def rematerialize(function: FuncOp, budget: int, donated: Collection[int] = ()) 
     reorder(schedule)
     if schedule.peak() > budget:
         start = schedule.steps
-        tried = [_lowered(schedule, start, budget, True)]
-        if schedule.peak() > budget or len(start) <= _SMALL:
-            tried.append(_lowered(schedule, start, budget, False))
+        tried: list[list[Step]] = []
+        for begin in (_cut, _spread, None):
+            tried.append(_lowered(schedule, start, budget, begin))
+            if schedule.peak() <= budget and len(start) > _SMALL:
+                break
         schedule.steps = min(tried, key=lambda steps: (max(budget, schedule.peak(steps)), schedule.weight(steps)))
     again = Counter(step.op.name for step in schedule.again())
     schedule.write()
     return RematReport(budget, before, Figures.of(profile(function, donated)), again)
 
 
-def _lowered(schedule: Schedule, start: list[Step], budget: int, cut: bool) -> list[Step]:
-    """Steps from ``start`` on with a lower peak, beginning with a cut or without one."""
+def _lowered(
+    schedule: Schedule, start: list[Step], budget: int, begin: Callable[[Schedule, int], None] | None
+) -> list[Step]:
+    """Steps from ``start`` on with a lower peak, beginning with several values at once or not."""
     schedule.steps = start
-    if cut:
-        _cut(schedule, budget)
+    if begin is not None:
+        begin(schedule, budget)
     _one_by_one(schedule, budget)
     if schedule.peak() > budget:
         reorder(schedule)
@@ -92,6 +99,8 @@ def _cut(schedule: Schedule, budget: int) -> None:
     steps = schedule.steps
     held = schedule.held(steps)
     place = held.index(max(held))
+    if place > _CUT:
+        return
     cut = _cut_at(schedule, place)
     lives = schedule.lives(steps)
     kept = set(schedule.arguments) - schedule.given_back
@@ -102,6 +111,29 @@ def _cut(schedule: Schedule, budget: int) -> None:
         if choice is None:
             continue
         tried = _with_choice(schedule, steps, place, choice)
+        peak = schedule.peak(tried)
+        if peak < reached:
+            best, reached = tried, peak
+        if reached <= budget:
+            break
+    schedule.steps = best
+
+
+def _spread(schedule: Schedule, budget: int) -> None:
+    """Keep every second, third … storage across the highest step: in long chains it matters that what is computed again
+    begins close by, which the integer program does not see."""
+    steps = schedule.steps
+    held = schedule.held(steps)
+    place = held.index(max(held))
+    lives = schedule.lives(steps)
+    across = [root for root, (first, last) in lives.items() if first < place <= last and root.step is not None]
+    early = frozenset(step.op for step in steps[:place])
+    best, reached = steps, max(held)
+    for stride in (2, 3, 4, 6, 8, 12, 16, 32):
+        fixed = [root for root in across if root.step is not None and root.step.op not in schedule.pure]
+        saved = {root.ssa for root in (*fixed, *across[::stride])}
+        storages = tuple(s for ssa in saved for s in schedule.storages.of(ssa))
+        tried = _with_choice(schedule, steps, place, Choice(storages, early, early & schedule.pure, 0, 0))
         peak = schedule.peak(tried)
         if peak < reached:
             best, reached = tried, peak
