@@ -74,6 +74,13 @@ def squared_probabilities(x: Any, _: Any) -> Any:
     return F.ReduceOp("sum", F.MulOp(p, p), 1)
 
 
+def weighted_by_logsumexp(x: Any, v: Any) -> Any:
+    """Probabilities relative to the logsumexp, a value made of two states of the loop."""
+    m = F.ReduceOp("max", x, 1)
+    total = F.AddOp(m, F.LogOp(F.ReduceOp("sum", F.ExpOp(F.SubOp(x, m)), 1)))
+    return [total, F.MatmulOp(F.ExpOp(F.SubOp(x, total)), v)]
+
+
 def two_maxima(x: Any, v: Any) -> Any:
     """A consumer of two producers that don't depend on one another."""
     w = F.TransposeOp(F.SliceOp(v, 1, 0, 1, 1), [1, 0])
@@ -114,6 +121,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], int]] = {
     "argmin with a number beyond": (argmin_with_a_number_beyond, 1),
     "times at the maximum": (times_at_maximum, 0),
     "squared probabilities": (squared_probabilities, 0),
+    "weighted by logsumexp": (weighted_by_logsumexp, 0),
     "two maxima": (two_maxima, 0),
     "variance": (variance, 1),
     "third and fourth moment": (third_and_fourth_moment, 4),
