@@ -32,24 +32,36 @@ from equiforge.egraph.symbolic import has_infinity, simplified, sympy_module, to
 
 
 def synthesize(
-    contribution: Tree, consumer: str, producer: str, producer_input: int, extent: int = 0, element: str = "f32"
+    contribution: Tree,
+    consumer: str,
+    producer: str,
+    producer_input: int,
+    extent: int = 0,
+    element: str = "f32",
+    weighted: bool = False,
 ) -> Repair | Refusal:
     """The repair for a contribution under reducers ``consumer`` and ``producer``, or why there is none.
 
     ``producer_input`` is the number of the contribution's input that is also the producer's input, -1 if it does not
-    occur; ``extent`` the number of elements that are reduced in all, 0 if it is not to be used.
+    occur; ``extent`` the number of elements that are reduced in all, 0 if it is not to be used; ``weighted`` says that
+    the contributions are an operand of a matrix product.
     """
-    return synthesize_for(contribution, consumer, (State(producer, producer_input),), extent, element)
+    return synthesize_for(contribution, consumer, (State(producer, producer_input),), extent, element, weighted)
 
 
 @lru_cache(maxsize=4096)
 def synthesize_for(
-    contribution: Tree, consumer: str, states: tuple[State, ...], extent: int = 0, element: str = "f32"
+    contribution: Tree,
+    consumer: str,
+    states: tuple[State, ...],
+    extent: int = 0,
+    element: str = "f32",
+    weighted: bool = False,
 ) -> Repair | Refusal:
     """The repair for a contribution that reads several states: position k of ``states`` is ``("state", k)``."""
     if not any(part[0] == "state" for part in leaves_of(contribution)):
         return Refusal("the contribution does not use the producer")
-    problem = Problem(contribution, consumer, states, extent, element)
+    problem = Problem(contribution, consumer, states, extent, element, weighted)
     if problem.g is None:
         return Refusal("the contribution has an operator without a symbolic form")
     if consumer in ("any", "all"):

@@ -56,6 +56,7 @@ class _Taylor:
         self.g = problem.g.subs(s, problem.extent * self.u if self.averaged else self.u)
         self.degree = int(sympy.degree(sympy.expand(self.g), self.u))
         self.own = problem.symbols.get(("input", problem.states[0].own)) if self.averaged else None
+        self.own = None if problem.weighted else self.own
         self.known = {symbol: tree for tree, symbol in problem.symbols.items() if tree[0] in ("input", "const")}
         self.terms = [self.g.diff(self.u, k) / sympy.factorial(k) for k in range(self.degree + 1)]
         self.closed = [self._closed(term) for term in self.terms]
@@ -70,6 +71,8 @@ class _Taylor:
         """The sum of a term over the elements so far, where it follows from their number and their mean."""
         sympy = sympy_module()
         term = sympy.expand(term)
+        if self.problem.weighted and not term.is_zero:
+            return None
         read = term.free_symbols & self.problem.inputs
         if not read:
             return sympy.simplify(self.n * term)

@@ -221,8 +221,8 @@ class ReducerBuilder:
 
     def _part(self, body: _Body, consumer: Consumer, contribution: SSAValue, inputs: Sequence[SSAValue]) -> SSAValue:
         """What one tile adds to a consumer."""
+        contribution = self._varying(body, contribution, consumer.dim)
         if consumer.kind == "reduce":
-            contribution = self._varying(body, contribution, consumer.dim)
             return body.add(tile.ReduceOp.over_axis(consumer.reducer, contribution, consumer.dim))
         other = inputs[consumer.other]
         narrow = tile.element_type_of(other.type)

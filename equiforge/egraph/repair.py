@@ -65,11 +65,11 @@ class Found:
             return replaced(tree, place)
 
         own = self.consumer
+        other = moved[own.other] if own.other >= 0 else -1
         for hidden in self.hidden:
             trees = final(hidden.contribution), final(hidden.repair)
-            made.append(Consumer("reduce", "sum", own.dim, 0, -1, *trees, "map", 0.0, own.guarded, True))
+            made.append(Consumer(own.kind, "sum", own.dim, own.operand, other, *trees, "map", 0.0, own.guarded, True))
             names[hidden.name] = after + len(made)
-        other = moved[own.other] if own.other >= 0 else -1
         contribution, repair = final(own.contribution), final(own.repair)
         guarded = tuple(sorted(numbers[k] for k in own.guarded))
         return [*made, replace(own, contribution=contribution, repair=repair, other=other, guarded=guarded)]
@@ -295,14 +295,15 @@ class Fuser:
     def _repair(
         self, reducer: str, axis: int, source: int, of: Candidate, leaf: int, depths: dict[int, int]
     ) -> Found | None:
-        extent = self.graph.types[source].shape[of.dim] if of.kind == "reduce" else 0
+        weighted = of.kind == "tilematmul"
+        extent = self.graph.types[source].shape[of.dim]
         element = self.graph.types[of.contribution].element
         forms = self.forms(of.contribution, {leaf: ("state",)}, depths, [source])
         for tree, inputs in itertools.islice(forms, MAX_FORMS):
             if any(self.depends_on_loop(c, axis) for c in inputs):
                 continue
             own = 0 if ("input", 0) in leaves_of(tree) else -1
-            repair = synthesize(tree, of.reducer, reducer, own, extent, element)
+            repair = synthesize(tree, of.reducer, reducer, own, extent, element, weighted)
             if isinstance(repair, Refusal):
                 self.refuse(repair.reason)
                 continue

@@ -66,6 +66,8 @@ class Problem:
     states: tuple[State, ...]
     extent: int
     element: str
+    weighted: bool = False
+    """The consumer is a matrix product: each contribution has a weight of its own that is not part of it."""
     symbols: Symbols = field(default_factory=lambda: {})
 
     def __post_init__(self) -> None:

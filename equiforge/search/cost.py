@@ -222,8 +222,12 @@ class CostModel:
         for consumer in reducer.consumers:
             if consumer.kind == "tilematmul":
                 shapes = [self.graph.types[node.children[i]].shape for i in sorted(leaf_inputs(consumer.contribution))]
-                contribution = tuple(max(extents) for extents in zip(*shapes, strict=True))
                 other = self.graph.types[node.children[consumer.other]].shape
+                # Without inputs the contribution is one row of a number.
+                contribution = tuple(max(extents) for extents in zip(*shapes, strict=True)) or (
+                    1,
+                    other[-2] if consumer.operand == 0 else other[-1],
+                )
                 columns = other[-1] if consumer.operand == 0 else other[-2]
                 flops += 2 * product(contribution) * columns
                 if contribution[-2] > 1:

@@ -104,6 +104,13 @@ def third_and_fourth_moment(x: Any, _: Any) -> Any:
     return [F.ReduceOp("sum", F.MulOp(square, d), 1), F.ReduceOp("sum", F.MulOp(square, square), 1)]
 
 
+def normalized_product(x: Any, v: Any) -> Any:
+    """Variance and the product of the deviations in the loop of the mean; the column sums of v are a hidden state."""
+    d = deviation(x)
+    scale = F.RsqrtOp(F.AddOp(F.ReduceOp("sum", F.MulOp(d, d), 1), constant(1e-5)))
+    return F.MulOp(F.MatmulOp(d, v), scale)
+
+
 def weighted_variance(x: Any, v: Any) -> Any:
     d = deviation(x)
     return F.ReduceOp("sum", F.MulOp(F.MulOp(d, d), F.TransposeOp(F.SliceOp(v, 1, 0, 1, 1), [1, 0])), 1)
@@ -125,6 +132,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], int]] = {
     "two maxima": (two_maxima, 0),
     "variance": (variance, 1),
     "third and fourth moment": (third_and_fourth_moment, 4),
+    "normalized product": (normalized_product, 2),
     "weighted variance": (weighted_variance, 3),
     "distance from the maximum": (distance_from_maximum, 1),
 }

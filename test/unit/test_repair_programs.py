@@ -104,6 +104,9 @@ CASES: dict[str, Case] = {
     "place of a likely maximum": Case(place_if_likely, (X,)),
     "variance": Case(lambda x: x.var(-1), (X + 30.0,)),
     "layer norm": Case(lambda x: F.layer_norm(x, (COLUMNS,)), (X + 30.0,)),
+    "layer norm and product": Case(
+        lambda x, v: F.layer_norm(x, (COLUMNS,)) @ v, (X + 30.0, V), disabled=("algebra-ac", "storage")
+    ),
     "logsumexp": Case(lambda x: x.logsumexp(-1), (X,)),
     "cross entropy": Case(cross_entropy, (X, TARGET)),
     "squared probabilities": Case(squared_probabilities, (X,)),
