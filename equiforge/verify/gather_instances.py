@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def make_gather(instance: Instance, term: Any, want: dict[int, int], element: str | None) -> Operation:
     """A gather whose index is inside the operand, and is cut as the result is."""
-    dim: int = instance.choose(term[1], range(instance.rank))
+    dims: Sequence[int] = range(instance.rank)
+    if not want and isinstance(made := instance.class_of(term[2], {}, None, element).owner, forge.IndexOp):
+        # Positions among positions lie along one dimension.
+        dims = [made.dim]
+    dim: int = instance.choose(term[1], dims)
     whole = {axis: REPLICATE if d == dim else d for axis, d in want.items()}
     operand = instance.class_of(term[2], whole, None, element)
     extents = shape_of(operand)
@@ -27,9 +31,9 @@ def make_gather(instance: Instance, term: Any, want: dict[int, int], element: st
     if isinstance(name, str) and name in instance.values:
         index = instance.values[name]
     elif not isinstance(name, str) or name in instance.pattern.terms:
-        made: Any = instance.pattern.terms[name] if isinstance(name, str) else name
-        if made[0] == "Index":
-            op = make_index(instance, made, dim, _with(extents, dim, count), extents[dim])
+        form: Any = instance.pattern.terms[name] if isinstance(name, str) else name
+        if form[0] == "Index":
+            op = make_index(instance, form, dim, _with(extents, dim, count), extents[dim])
             index = instance.program.add(op)
         else:
             index = instance.class_of(name, want, None, "i32")
@@ -46,13 +50,15 @@ def make_index(
 ) -> forge.IndexOp:
     """Positions along a dimension, inside ``bound`` elements."""
     chooser = instance.chooser
-    last = (bound if bound is not None else chooser.choice((2, 4, 9))) - 1
+    inside = bound is not None
+    last = bound - 1 if bound is not None else chooser.choice((8, 19))
     low = 0 if chooser.random() < 0.7 else chooser.randint(0, last)
     high = last if chooser.random() < 0.7 else chooser.randint(low, last)
-    shape = [n if d == dim else 1 for d, n in enumerate(extents)]
-    start, step = chooser.randint(-2, 2), chooser.choice((0, 1, 1, 2))
+    start = chooser.choice((-1, 0, 1, 2) if inside else (-2, 0, 1, 2, 3))
+    step = chooser.choice((0, 1, 1, 2) if inside else (0, 1, 2, 3))
     each, period = chooser.choice((1, 1, 1, 2)), chooser.choice((0, 0, 0, 2))
     places = (start, step, each, period, low, high)
+    shape = [n if d == dim else 1 for d, n in enumerate(extents)]
     chosen = instance.choose(term[2], [(dim, *places)])
     return forge.IndexOp(TensorType(i32, shape), chosen[0], forge.Places(*chosen[1:]))
 

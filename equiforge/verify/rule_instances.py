@@ -355,7 +355,7 @@ class Instance:
         return make_gather(self, term, want, element)
 
     def make_index(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
-        return make_index(self, term, self.chooser.randrange(self.rank), self.extents)
+        return make_index(self, term, self.chooser.randrange(self.rank), [6] * self.rank)
 
     # Attributes
 
