@@ -173,7 +173,8 @@ def _with_layouts(graph: EGraph, inner: set[int], outer: set[int]) -> set[int]:
         fresh = {
             class_id
             for class_id, nodes in graph
-            if class_id not in outer and any(n.op == "transpose" and n.children[0] in found for n in nodes)
+            if class_id not in outer
+            and any(n.op in ("transpose", "reshape", "expand") and n.children[0] in found for n in nodes)
         }
         changed = not fresh <= found
         found |= fresh

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from equiforge.dialects.inference import surviving_dims
 from equiforge.dialects.op_table import ASSOCIATIVE, COMMUTATIVE
 from equiforge.egraph.graph import EGraph, ENode
+from equiforge.egraph.reshape_tables import ReshapeTables
 
 Dims = tuple[int, ...]
 """A logical type as the rules see it: the shape, then the dimension group of each dimension."""
@@ -114,7 +115,8 @@ def _permute(perm: Dims, ty: Dims) -> Dims:
 
 def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
     """Types of the program closed under broadcasting and the given permutations, up to a limit."""
-    types: set[Dims] = {(*t.shape, *t.groups) for t in graph.types.values()} | _place_types(graph)
+    types = _program_types(graph)
+    types |= ReshapeTables(graph, types).types
     frontier = set(types)
     while frontier and len(types) < _MAX_TYPES:
         fresh: set[Dims] = set()
@@ -124,6 +126,10 @@ def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
         frontier = fresh - types
         types |= frontier
     return types
+
+
+def _program_types(graph: EGraph) -> set[Dims]:
+    return {(*t.shape, *t.groups) for t in graph.types.values()} | _place_types(graph)
 
 
 def _place_types(graph: EGraph) -> set[Dims]:
@@ -228,6 +234,7 @@ def _tables(graph: EGraph) -> list[str]:
     lines += _storage_tables(graph, types)
     lines += _gather_tables(graph, types)
     lines += _axis_tables(graph, max(ranks, default=0))
+    lines += ReshapeTables(graph, _program_types(graph)).lines()
     lines += [f'(commutes "{name}")' for name in sorted(COMMUTATIVE)]
     lines += [f'(associates "{name}")' for name in sorted(ASSOCIATIVE)]
     return [line for line in lines if line]

@@ -245,7 +245,8 @@ class Extraction:
             loads = self.space.loads(root)
             passed = [d for d in loads if d.base in self.space.leaf and self.space.leaf[d.base].op == "input"]
             own = [d for d in loads if d.base == root]
-            ways.append(passed[:1] or own[:1] or [d for d in loads if d.base not in self.space.leaf])
+            whole = [d for d in loads if d.base not in self.space.leaf and (not own or _is_whole(d))]
+            ways.append(passed[:1] or [*own[:1], *(d for d in whole if d.base != root)])
             if not ways[-1]:
                 location = self.graph.locations.get(root)
                 raise EquiforgeError("no kernel can compute a result of this program", location=location)
@@ -337,6 +338,11 @@ def _minimal(found: _Found) -> _Found:
 
 def _mask(kernel: KernelChoice) -> int:
     return sum(1 << option for option in kernel.options)
+
+
+def _is_whole(load: Load) -> bool:
+    """True if a result is all elements of what is stored, in another shape."""
+    return all(step.op == "reshape" for _, step in load.path)
 
 
 def _program_key(kernels: tuple[KernelChoice, ...], outputs: list[Load]) -> tuple[object, ...]:

@@ -162,8 +162,8 @@ class Space:
         left out: writing and reading them would take longer than everything else. Arrays of what depends on the first
         field of a tuple are of no use without it, so only the tuple is stored.
 
-        Of classes that only a transposition or a reshape tells apart, one is stored: a result, else a named value,
-        else the first.
+        Of classes that only a transposition, or dimensions of size 1, tell apart, one is stored: a result, else a named
+        value, else the first.
         """
         results = set(self.graph.roots)
         allowed: list[int] = []
@@ -197,7 +197,8 @@ class Space:
 
         for class_id in allowed:
             for node in self.graph.nodes[class_id]:
-                if node.op in ("transpose", "reshape") and node.children[0] in leader:
+                same = node.op == "transpose" or (node.op == "reshape" and self.is_pointwise(node))
+                if same and node.children[0] in leader:
                     first, second = sorted((find(class_id), find(node.children[0])), key=rank)
                     leader[second] = first
         return [c for c in allowed if find(c) == c or c in results]
