@@ -346,8 +346,7 @@ class Instance:
         return forge.SliceOp(operand, *spec)
 
     def make_concat(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
-        dim = self.choose(term[1], range(self.rank))
-        single = 1 if self.chooser.random() < 0.4 else None
+        dim, single = self.choose(term[1], range(self.rank)), self.chooser.choice((1, None))
         a = self.class_of(term[2], want, [single if d == dim else n for d, n in enumerate(self.extents)], element)
         around = [single if d == dim else n for d, n in enumerate(shape_of(a))]
         return forge.ConcatOp([a, self.class_of(term[3], want, around, element)], dim)

@@ -61,6 +61,18 @@ def partial_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.cat((turned * cos + rotate_half(turned) * sin, rest), dim=-1)
 
 
+def grouped_rope(q: Tensor, k: Tensor, v: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Two query heads to a key head, repeated as models do."""
+    q, k = q * cos + rotate_half(q) * sin, k * cos + rotate_half(k) * sin
+    k, v = (x[:, :, None].expand(1, 2, 2, 9, 8).reshape(1, 4, 9, 8) for x in (k, v))
+    return attention(q, k, v)
+
+
+def pairwise_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    first, second = x[..., ::2], x[..., 1::2]
+    return torch.stack((first * cos - second * sin, second * cos + first * sin), dim=-1).flatten(-2)
+
+
 ONE_KERNEL: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     "concat": (lambda a, b: torch.cat((a.exp(), b), -1), (t(5, 6), t(5, 11))),
     "concat of rows": (lambda a, b: torch.cat((a, b * 2)) + 1, (t(3, 7), t(4, 7))),
@@ -83,6 +95,14 @@ ONE_KERNEL: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     "rotate half": (lambda x, cos, sin: x * cos + rotate_half(x) * sin, (t(2, 3, 7, 8), t(7, 8), t(7, 8, seed=1))),
     "partial rotary": (partial_rope, (t(2, 3, 7, 10), t(7, 4), t(7, 4, seed=1))),
     "rope attention": (rope_attention, (t(1, 2, 9, 8), t(1, 2, 9, 8), t(1, 2, 9, 8), t(9, 8), t(9, 8, seed=1))),
+    "interleaved rotary": (
+        lambda x, cos, sin: x * cos + interleaved(x) * sin,
+        (t(2, 3, 7, 8), t(7, 8), t(7, 8, seed=1)),
+    ),
+    "rotary by pairs": (pairwise_rope, (t(2, 3, 7, 8), t(7, 4), t(7, 4, seed=1))),
+    "grouped rope attention": (
+        grouped_rope, (t(1, 4, 9, 8), t(1, 2, 9, 8), t(1, 2, 9, 8, seed=1), t(9, 8), t(9, 8, seed=1))
+    ),
     "embedding": (lambda w, i: F.embedding(i, w) * 2, (t(11, 24), torch.tensor([[0, 10, 3], [3, 9, 1]]))),
     "embedding then product": (lambda w, i, u: w[i] @ u, (t(11, 24), torch.tensor([0, 10, 3, -1]), t(24, 7))),
     "embedding of a norm": (

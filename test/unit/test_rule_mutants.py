@@ -96,6 +96,13 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     "transposed slice": lambda: build(
         [t(4, 4, 4)], lambda x: F.TransposeOp(F.SliceOp(F.ExpOp(x), 0, 1, 3), [1, 2, 0])
     ),
+    "reshaped difference": lambda: build([t(2, 2, 4), t(1, 1, 4)], lambda x, y: F.ReshapeOp(F.SubOp(x, y), [4, 4])),
+    "reshaped slice": lambda: build([t(2, 2, 4)], lambda x: F.ReshapeOp(F.SliceOp(F.ExpOp(x), 2, 1, 3), [4, 2])),
+    "interleaved": lambda: build(
+        [t(3, 4, 1), t(3, 4, 1)], lambda x, y: F.ReshapeOp(F.ConcatOp([x, y], 2), [3, 8])
+    ),
+    "expanded difference": lambda: build([COLUMN, COLUMN], lambda x, y: F.ExpandOp(F.SubOp(x, y), [4, 4])),
+    "expanded slice": lambda: build([t(6, 1)], lambda x: F.ExpandOp(F.SliceOp(F.ExpOp(x), 0, 1, 4), [3, 4])),
     "softmax": lambda: build(
         [t(2, 6)], lambda x: F.ReduceOp("sum", F.ExpOp(F.SubOp(x, F.ReduceOp("max", x, 1))), 1)
     ),
@@ -164,6 +171,12 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("gather-gather", "wrong order", "(let jk (Gather d j k))", "(let jk (Gather d k j))", "slice of a slice"),
     ("view-gather", "no side condition", "(!= i d)", "", "joined"),
     ("partition-gather", "operand cut", "(View -1 p a)", "(View d p a)", "joined"),
+    ("reshape-binary", "operands swapped", "(Binary o ga gb)", "(Binary o gb ga)", "reshaped difference"),
+    ("reshape-gather", "another dimension", "(vec-set z 0 e)", "z", "reshaped slice"),
+    ("interleave", "the other first", "(Select m ga gb)", "(Select m gb ga)", "interleaved"),
+    ("interleave", "no repetition", "(vec-of e 0 1 2 0 0 (- n 1))", "(vec-of e 0 1 1 0 0 (- n 1))", "interleaved"),
+    ("expand-left", "operands swapped", "(Binary o g b)", "(Binary o b g)", "expanded difference"),
+    ("expand-gather", "the gathered extent", "(vec-set s d n)", "s", "expanded slice"),
     ("view-of-combine", "any dimension", "(View i p (Combine i p a))", "(View i p (Combine j p a))", "sum with the transpose"),
 ]  # fmt: skip
 
