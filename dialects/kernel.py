@@ -63,7 +63,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from equiforge.dialects.kernel_gather import GatherOp
-from equiforge.dialects.kernel_host import BufferOp, GraphOp, LaunchOp, ReturnOp, ViewOp
+from equiforge.dialects.kernel_host import BufferOp, GraphOp, HostCallOp, LaunchOp, ReturnOp, ViewOp
 from equiforge.dialects.kernel_loops import BindingOp, ForOp, YieldOp, bound_axes, check_bound, needed_axes
 from equiforge.dialects.kernel_types import BoundAttr, RangeAttr, RefType, ScheduleAttr
 from equiforge.dialects.literals import LiteralAttr, float_text, parse_float
@@ -335,7 +335,22 @@ def is_tile(type_: Attribute) -> bool:
 
 Kernel = Dialect(
     "kernel",
-    [GraphOp, ReturnOp, BufferOp, ViewOp, LaunchOp, FuncOp, LoadOp, GatherOp, StoreOp, FillOp, IotaOp, ForOp, YieldOp],
+    [
+        GraphOp,
+        ReturnOp,
+        BufferOp,
+        ViewOp,
+        LaunchOp,
+        HostCallOp,
+        FuncOp,
+        LoadOp,
+        GatherOp,
+        StoreOp,
+        FillOp,
+        IotaOp,
+        ForOp,
+        YieldOp,
+    ],
     [RefType, ScheduleAttr, BoundAttr, RangeAttr],
 )
 
@@ -347,6 +362,7 @@ __all__ = [
     "FuncOp",
     "GatherOp",
     "GraphOp",
+    "HostCallOp",
     "IotaOp",
     "Kernel",
     "LaunchOp",

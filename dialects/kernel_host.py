@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import FlatSymbolRefAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr
+from xdsl.dialects.builtin import DictionaryAttr, FlatSymbolRefAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -17,6 +17,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
     var_operand_def,
+    var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -142,6 +143,43 @@ class ViewOp(IRDLOperation):
         # (C2)
         if result.layout.last > source.layout.last or result.layout.offset < source.layout.offset:
             raise VerifyException(f"kernel.view: {result} reaches beyond {source}")
+
+
+@irdl_op_definition
+class HostCallOp(IRDLOperation):
+    """A call of the original operator between launches: ``%y = kernel.host_call "aten.cumsum.default"(%x) arguments
+    {dim = 1 : i64} : (!kernel.ref<…>) -> !kernel.ref<…>``.
+
+    Operands and arguments are those of ``forge.opaque``; each result is a new row-major array. It may have effects (it
+    may draw random numbers), so calls keep their order. (C1) there is a result.
+    """
+
+    name = "kernel.host_call"
+    target_attr = prop_def(StringAttr, prop_name="target")
+    call_arguments = opt_prop_def(DictionaryAttr, prop_name="arguments")
+    inputs = var_operand_def(RefType)
+    outputs = var_result_def(RefType)
+    assembly_format = (
+        "$target `(` $inputs `)` (`arguments` $arguments^)? attr-dict `:` functional-type($inputs, $outputs)"
+    )
+
+    def __init__(
+        self, target: str, inputs: Sequence[SSAValue], result_types: Sequence[RefType], arguments: DictionaryAttr | None
+    ):
+        super().__init__(
+            operands=[inputs],
+            properties={"target": StringAttr(target), "arguments": arguments},
+            result_types=[result_types],
+        )
+
+    @property
+    def target(self) -> str:
+        return self.target_attr.data
+
+    def verify_(self) -> None:
+        # (C1)
+        if not self.outputs:
+            raise VerifyException(f"kernel.host_call {self.target}: no result")
 
 
 @irdl_op_definition

@@ -132,7 +132,7 @@ def optimize(
     from equiforge.frontend.program import import_module
     from equiforge.pipeline import Options, optimize_program
 
-    program = import_module(model, example_inputs, type(model).__name__, numerics)
+    program = import_module(model, example_inputs, type(model).__name__, numerics, calls=True)
     if isinstance(example_inputs, torch.Tensor):
         example_inputs = (example_inputs,)
     options = Options(

@@ -62,9 +62,10 @@ class Options:
     def partitions(self, module: ModuleOp) -> bool:
         """Whether the program is searched by subgraphs."""
         if self.partition == "auto":
-            from equiforge.partition.segments import main_function, weight_of
+            from equiforge.partition.segments import has_calls, main_function, weight_of
 
-            return weight_of(main_function(module)) > AUTO_PARTITION
+            function = main_function(module)
+            return has_calls(function) or weight_of(function) > AUTO_PARTITION
         return self.partition == "on"
 
 

@@ -29,16 +29,29 @@ from equiforge.dialects.tile_types import element_type_of, shape_of
 @dataclass(eq=False)
 class _Root:
     """A stored value: ``base`` is the tile value under its combines; ``collected`` is the axis that becomes the
-    leading dimension, if any."""
+    leading dimension, if any. Or a call of an original operator, whose operands are ``bases``."""
 
-    store: tile.StoreOp
-    base: SSAValue
+    store: tile.StoreOp | forge.OpaqueOp
+    bases: tuple[SSAValue, ...]
     grid: tuple[str, ...]
     order: int
     collected: str | None = None
     needs: set[_Root] = field(default_factory=lambda: set())
     reads: set[tuple[SSAValue, str]] = field(default_factory=lambda: set())
     loops: bool = False
+
+    @property
+    def is_call(self) -> bool:
+        return isinstance(self.store, forge.OpaqueOp)
+
+    @property
+    def base(self) -> SSAValue:
+        return self.bases[0]
+
+    @property
+    def stored(self) -> tile.StoreOp:
+        assert isinstance(self.store, tile.StoreOp)
+        return self.store
 
 
 def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] | None = None) -> ModuleOp:
@@ -64,10 +77,16 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
         layouts[store.result] = _stored_layout(store, returned)
     sources = Sources(layouts)
     _name_stored(stores, returned)
-    roots = [_root(store, number, sources) for number, store in enumerate(stores)]
-    by_value: dict[SSAValue, _Root] = {root.store.result: root for root in roots}
+    written = [op for op in function.body.block.ops if isinstance(op, tile.StoreOp | forge.OpaqueOp)]
+    roots = [_root(op, number) for number, op in enumerate(written)]
+    by_value: dict[SSAValue, _Root] = {result: root for root in roots for result in root.store.results}
+    before: _Root | None = None
     for root in roots:
         _trace(root, sources, by_value)
+        if root.is_call:
+            # Calls may have effects: they keep their order.
+            root.needs |= set() if before is None else {before} | before.needs
+            before = root
 
     body = Block()
     buffers: dict[SSAValue, SSAValue] = {}
@@ -80,13 +99,16 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
     axes = [op for op in module.ops if isinstance(op, tile.AxisOp)]
     outer = {op.axis_name: op.outer for op in axes if op.outer is not None}
     for group in _groups(roots):
+        if isinstance(call := group[0].store, forge.OpaqueOp):
+            _call(call, sources, buffers, body)
+            continue
         grid = _grid(group[0])
         for axis in grid:
             if outer.get(axis) in grid:
                 raise CodegenError(f"a grid over @{outer[axis]} and @{axis} within it: one axis does")
         builder = KernelBuilder(sources, grid, outer)
         name = _unique(names, _kernel_name(group))
-        functions.append(builder.build(name, [(r.store, r.base, r.collected) for r in group]))
+        functions.append(builder.build(name, [(r.stored, r.base, r.collected) for r in group]))
         for value in builder.arguments:
             if value in buffers:
                 continue
@@ -147,25 +169,27 @@ def _under_views(value: SSAValue) -> SSAValue:
     return value
 
 
-def _root(store: tile.StoreOp, order: int, sources: Sources) -> _Root:
+def _root(store: tile.StoreOp | forge.OpaqueOp, order: int) -> _Root:
+    if isinstance(store, forge.OpaqueOp):
+        return _Root(store, tuple(store.operands), (), order)
     value = store.operand
     grid: list[str] = []
     while isinstance(value.owner, tile.CombineOp):
         grid.append(value.owner.axis_name)
         value = value.owner.operand
     if not isinstance(value.owner, tile.CollectOp):
-        return _Root(store, value, tuple(sorted(grid)), order)
+        return _Root(store, (value,), tuple(sorted(grid)), order)
     collect = value.owner
     value = collect.operand
     if isinstance(value.owner, tile.CollectOp | tile.CombineOp):
         raise CodegenError(f"tile.collect of a result of {value.owner.name}: a stored value collects one axis, first")
-    return _Root(store, value, tuple(sorted([*grid, collect.axis_name])), order, collect.axis_name)
+    return _Root(store, (value,), tuple(sorted([*grid, collect.axis_name])), order, collect.axis_name)
 
 
 def _trace(root: _Root, sources: Sources, by_value: dict[SSAValue, _Root]) -> None:
     """What the kernel of a root reads."""
     seen: set[SSAValue] = set()
-    stack = [root.base]
+    stack = list(root.bases)
     while stack:
         value = stack.pop()
         if value in seen:
@@ -189,6 +213,8 @@ def _groups(roots: Sequence[_Root]) -> list[list[_Root]]:
     for root in sorted(roots, key=lambda r: (len(r.needs), r.order)):
         for group in groups:
             joined = group[0]
+            if joined.is_call or root.is_call:
+                continue
             if joined.grid != root.grid or not _worth_joining(group, root) or not _same_slices(joined, root):
                 continue
             # Nothing that the group feeds may be needed by the new member, nor the other way round.
@@ -210,7 +236,7 @@ def _same_slices(a: _Root, b: _Root) -> bool:
     """Collected axes have one tile size in a kernel, so stores agree in what they collect."""
     if a.collected is None or b.collected is None:
         return a.collected == b.collected
-    return a.collected == b.collected and shape_of(a.store.result.type)[0] == shape_of(b.store.result.type)[0]
+    return a.collected == b.collected and shape_of(a.stored.result.type)[0] == shape_of(b.stored.result.type)[0]
 
 
 def _feeding(groups: list[list[_Root]], root: _Root) -> list[list[_Root]]:
@@ -225,11 +251,11 @@ def _worth_joining(group: Sequence[_Root], root: _Root) -> bool:
 def _grid(root: _Root) -> tuple[str, ...]:
     """Grid axes, the one that varies fastest first: rows and columns before batches."""
     dims: dict[str, int] = {}
-    value = root.store.operand
+    value = root.stored.operand
     while isinstance(value.owner, tile.CombineOp):
         dims[value.owner.axis_name] = value.owner.dim
         value = value.owner.operand
-    rank = len(shape_of(root.store.result.type))
+    rank = len(shape_of(root.stored.result.type))
     if root.collected is not None:
         dims[root.collected] = 0
     # Rows (the last dimension but one) first: neighbouring blocks then read the same columns of a weight.
@@ -237,7 +263,7 @@ def _grid(root: _Root) -> tuple[str, ...]:
 
 
 def _kernel_name(group: Sequence[_Root]) -> str:
-    name = "_".join(filter(None, (root.store.result.name_hint for root in group))) or "kernel"
+    name = "_".join(filter(None, (root.stored.result.name_hint for root in group))) or "kernel"
     return re.sub(r"\W", "_", name)[:48] + "_kernel"
 
 
@@ -283,14 +309,32 @@ def _outermost_transpose(value: SSAValue, stored: SSAValue) -> tuple[int, ...] |
     return perm
 
 
+def _call(call: forge.OpaqueOp, sources: Sources, buffers: dict[SSAValue, SSAValue], body: Block) -> None:
+    operands = [_result(v, sources, buffers, body) for v in call.operands]
+    types = [kernel.RefType.of(Layout.dense(shape_of(r.type)), element_type_of(r.type)) for r in call.results]
+    op = kernel.HostCallOp(call.target, operands, types, call.arguments)
+    body.add_op(op)
+    name = call.target.removeprefix("aten.").split(".")[0]
+    for old, new in zip(call.results, op.results, strict=True):
+        new.name_hint = old.name_hint or name
+        buffers[old] = new
+
+
 def _result(value: SSAValue, sources: Sources, buffers: dict[SSAValue, SSAValue], body: Block) -> SSAValue:
     source = sources.of(value)
+    if isinstance(owner := value.owner, forge.ConstantOp):
+        if value not in buffers:
+            ref = kernel.RefType.of(Layout.dense(shape_of(value.type)), element_type_of(value.type))
+            constant = kernel.BufferOp("constant", value.name_hint or "table", ref, owner.value)
+            body.add_op(constant)
+            buffers[value] = constant.result
+        return buffers[value]
     if not isinstance(source, Memory) or (source.root not in buffers and not is_argument(source.root)):
-        raise CodegenError(f"a result of the program ({value.type}) is neither stored nor an argument")
+        raise CodegenError(f"an array that leaves the kernels ({value.type}) is neither stored nor an argument")
     buffer = buffers[source.root]
     if source.layout.strides is None:
         raise CodegenError(
-            f"a result of the program is a reshape ({value.type}) that no strides describe: it needs a copy"
+            f"an array that leaves the kernels is a reshape ({value.type}) that no strides describe: it needs a copy"
         )
     wanted = kernel.RefType.of(source.layout, element_type_of(value.type))
     if wanted == buffer.type:

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from equiforge._version import __version__
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.grid import Sizes, extents_of
+from equiforge.codegen.host_call import host_call_text
 from equiforge.codegen.kernel_text import KernelText
 from equiforge.codegen.pointwise import HELPERS, TORCH_TYPES
 from equiforge.codegen.tiles import Names
@@ -104,9 +105,10 @@ class _Launcher:
         self._last_use: dict[SSAValue, Operation] = {}
         self._last_launch: Operation | None = None
         for op in graph.body.block.ops:
-            if isinstance(op, kernel.LaunchOp):
+            if isinstance(op, kernel.LaunchOp | kernel.HostCallOp):
                 self._last_launch = op
-                self._last_use |= {buffer.result: op for buffer in self._buffers_of(op)}
+                self._last_use |= dict.fromkeys(map(_root, op.operands), op)
+                self._last_use |= dict.fromkeys(op.results, op)
             elif isinstance(op, kernel.ReturnOp):
                 self._last_use |= dict.fromkeys(map(_root, op.values), op)
         for op in graph.body.block.ops:
@@ -149,6 +151,10 @@ class _Launcher:
                 body += self._allocations(op, device)
                 body.append(self._launch(op))
                 body += self._freed(op)
+            elif isinstance(op, kernel.HostCallOp):
+                body += self._allocations(op, device)
+                body.append(self._host_call(op, device))
+                body += self._freed(op)
         if body and arguments:
             lines.append(f"    with torch.cuda.device_of({arguments[0]}):")
             lines += [f"        {text}" for text in body]
@@ -159,7 +165,7 @@ class _Launcher:
         lines.append(f"    return {', '.join(results)}" if results else "    return ()")
         return "\n".join(lines) + "\n"
 
-    def _allocations(self, launch: kernel.LaunchOp, device: str) -> list[str]:
+    def _allocations(self, launch: kernel.LaunchOp | kernel.HostCallOp, device: str) -> list[str]:
         """What is made just before the first launch that has it as an argument: what is needed later takes no memory
         yet."""
         lines: list[str] = []
@@ -176,24 +182,29 @@ class _Launcher:
             lines.append(f"{name} = {made}")
         return lines
 
-    def _freed(self, launch: kernel.LaunchOp) -> list[str]:
-        """Temporaries that no later launch has are given back; before the last launch, for the function ends there."""
-        if launch is self._last_launch:
+    def _freed(self, op: kernel.LaunchOp | kernel.HostCallOp) -> list[str]:
+        """Temporaries that nothing later has are given back; not after the last one, for the function ends there."""
+        if op is self._last_launch:
             return []
-        names = [
-            self.buffers[buffer.result]
-            for buffer in self._buffers_of(launch)
-            if buffer.kind.data == "temporary" and self._last_use[buffer.result] is launch
-        ]
+        used = dict.fromkeys([*map(_root, op.operands), *op.results])
+        names = [self.buffers[v] for v in used if self._last_use[v] is op and not _is_kept(v)]
         return [f"del {', '.join(names)}"] if names else []
 
+    def _host_call(self, op: kernel.HostCallOp, device: str) -> str:
+        names: list[str] = []
+        for result in op.results:
+            name = self.buffers[result] = self.names.fresh(result.name_hint or "called")
+            names.append(name)
+        call = host_call_text(op, [self._value(v) for v in op.operands], device)
+        if len(names) == 1:
+            return f"{names[0]} = {call}.contiguous()"
+        return f"{', '.join(names)} = (result.contiguous() for result in {call})"
+
     @staticmethod
-    def _buffers_of(launch: kernel.LaunchOp) -> list[kernel.BufferOp]:
+    def _buffers_of(launch: kernel.LaunchOp | kernel.HostCallOp) -> list[kernel.BufferOp]:
         found: dict[kernel.BufferOp, None] = {}
-        for value in launch.arguments:
-            owner = value.owner
-            while isinstance(owner, kernel.ViewOp):
-                owner = owner.source.owner
+        for value in launch.operands:
+            owner = _root(value).owner
             if isinstance(owner, kernel.BufferOp):
                 found[owner] = None
         return list(found)
@@ -226,6 +237,11 @@ class _Launcher:
         if strides is None:
             raise CodegenError(f"a result of type {ref} has no strides")
         return f"{source}.as_strided({_tuple(ref.shape)}, {_tuple(strides)}, {offset})"
+
+
+def _is_kept(value: SSAValue) -> bool:
+    """Arguments, results and tables are not the launcher's to free."""
+    return isinstance(value.owner, kernel.BufferOp) and value.owner.kind.data != "temporary"
 
 
 def _root(value: SSAValue) -> SSAValue:

@@ -88,7 +88,7 @@ class Sources:
 
     def _resolve(self, value: SSAValue) -> Source | None:
         owner = value.owner
-        if is_argument(value) or isinstance(owner, tile.StoreOp):
+        if is_argument(value) or isinstance(owner, tile.StoreOp | forge.OpaqueOp):
             return Memory(value, self.root_layout(value))
         match owner:
             case forge.ConstantOp():

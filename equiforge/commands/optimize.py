@@ -68,7 +68,7 @@ def run_optimize(spec: str, request: Request) -> None:
     with StageProgress(errors) as progress:
         progress("import", 0.0)
         start = time.perf_counter()
-        program = load_program(spec, numerics=request.numerics)
+        program = load_program(spec, numerics=request.numerics, calls=request.partition != "off")
         import_seconds = time.perf_counter() - start
         result = optimize_program(
             program,
@@ -85,6 +85,10 @@ def run_optimize(spec: str, request: Request) -> None:
                 remember=request.remember,
             ),
             progress,
+        )
+    for operator, location in program.called:
+        errors.print(
+            f"{location or program.name}: {operator} has no lowering: it stays a call between kernels", highlight=False
         )
     result.seconds = {"import": round(import_seconds, 4), **result.seconds}
     _write_json(result, request.json_file)

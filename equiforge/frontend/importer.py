@@ -26,7 +26,7 @@ from equiforge.frontend.dtypes import element_type_of_dtype
 from equiforge.frontend.exported import Exported, InputRecord
 from equiforge.frontend.locations import location_of_node
 from equiforge.frontend.opaque import opaque_call
-from equiforge.frontend.table import LoweringFunction, load_table, refusal_hint
+from equiforge.frontend.table import LoweringFunction, load_table, may_be_called, refusal_hint
 
 TINY = 16  # elements up to which a constant tensor is written into the program
 
@@ -236,6 +236,8 @@ class _Importer:
                 _require_results(node, cast("list[Any]", result))
         except UnsupportedOpError:
             if self.opaque is None or not hasattr(target, "_schema") or is_write(target):
+                raise
+            if not may_be_called(self.builder.target):
                 raise
             self.builder.results = [self._result_type(item) for item in each]
             result, writes = opaque_call(self.builder, target._schema, arguments), False

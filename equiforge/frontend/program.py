@@ -49,6 +49,8 @@ class Program:
         self.outputs = _plain_outputs(module) if outputs is None else outputs
         self.at = at
         self.sizes = sizes or {}
+        self.called: list[tuple[str, str | None]] = []
+        """Operators that stay as calls of themselves, with their source lines."""
         self.candidates: list[ModuleOp] = []
         """Tile programs, where the program was given as such: nothing is left to search."""
         self._given = None if callable(example_args) else example_args
@@ -126,12 +128,19 @@ def _plain_outputs(module: ModuleOp) -> list[Output]:
 
 
 def program_of(
-    exported: Exported, name: str, numerics: str, user_inputs: list[torch.Tensor] | ArgumentMaker, eager: Any
+    exported: Exported,
+    name: str,
+    numerics: str,
+    user_inputs: list[torch.Tensor] | ArgumentMaker,
+    eager: Any,
+    calls: bool = False,
 ) -> Program:
-    """Import an exported program; ``user_inputs`` are its tensor inputs in order, or make them from a seed."""
+    """Import an exported program; ``user_inputs`` are its tensor inputs in order, or make them from a seed. With
+    ``calls`` operators without a lowering stay as calls of themselves."""
     from equiforge.frontend.importer import import_exported
 
-    imported = import_exported(exported, numerics)
+    called: list[tuple[str, str | None]] = []
+    imported = import_exported(exported, numerics, called if calls else None)
     captured = [exported.tensors[record.path].detach() for record in imported.arg_records if record.path]
     count = len(imported.arg_names) - len(captured)
     example: list[torch.Tensor] | ArgumentMaker
@@ -140,9 +149,11 @@ def program_of(
         example = lambda seed: [*make(seed), *captured]  # noqa: E731
     else:
         example = [*user_inputs, *captured]
-    return Program(
+    program = Program(
         name, imported.module, imported.arg_names, example, count, eager, exported.out_spec, imported.outputs
     )
+    program.called = called
+    return program
 
 
 def check_numerics(numerics: str) -> None:
@@ -157,8 +168,10 @@ def import_module(
     name: str = "program",
     numerics: str = "real",
     kwargs: dict[str, Any] | None = None,
+    calls: bool = False,
 ) -> Program:
-    """Import a ``torch.nn.Module`` with a tuple of example inputs (nested structures and plain values allowed)."""
+    """Import a ``torch.nn.Module`` with a tuple of example inputs (nested structures and plain values allowed). With
+    ``calls`` operators without a lowering stay as calls of themselves, which bound the search."""
     check_numerics(numerics)
     import torch
     from torch.utils import _pytree as pytree
@@ -182,11 +195,12 @@ def import_module(
         with torch.no_grad():
             return torch_module(*positional, **named)
 
-    return program_of(exported, name, numerics, tensors, eager)
+    return program_of(exported, name, numerics, tensors, eager, calls)
 
 
-def load_program(spec: str, numerics: str = "real") -> Program:
-    """Load ``name:k=v,…`` (a workload), ``path/to/file.py:factory``, ``x.pt2`` or ``x.mlir``.
+def load_program(spec: str, numerics: str = "real", calls: bool = False) -> Program:
+    """Load ``name:k=v,…`` (a workload), ``path/to/file.py:factory``, ``x.pt2`` or ``x.mlir``. With ``calls`` operators
+    without a lowering stay as calls of themselves.
 
     Raises ProgramError, UnsupportedOpError or DynamicShapeError, each one line that says what to do.
     """
@@ -198,9 +212,9 @@ def load_program(spec: str, numerics: str = "real") -> Program:
         raise ProgramError("no program given", hint="give a workload, path.py:factory, a .pt2 or a .mlir file")
     path, _, factory = text.rpartition(":") if ".py:" in text else (text, "", "")
     if path.endswith(".py"):
-        return sources.load_factory(path, factory, numerics)
+        return sources.load_factory(path, factory, numerics, calls)
     if text.endswith(".pt2"):
-        return sources.load_pt2(text, numerics)
+        return sources.load_pt2(text, numerics, calls)
     if text.endswith(".mlir"):
         return sources.load_mlir(text, numerics)
     return sources.load_workload(text, numerics)

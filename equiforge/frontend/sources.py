@@ -58,7 +58,7 @@ def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def load_factory(text: str, factory: str, numerics: str) -> Program:
+def load_factory(text: str, factory: str, numerics: str, calls: bool = False) -> Program:
     """``factory()`` in the file returns ``(module, example_inputs)``."""
     path = _existing(text)
     module = _run_file(path)
@@ -88,13 +88,13 @@ def load_factory(text: str, factory: str, numerics: str) -> Program:
             f"{factory}() in {path.name} returns a {type(cast(object, made)).__name__}, not a pair",
             hint="return (module, example_inputs)",
         )
-    return import_module(pair[0], pair[1], f"{path.stem}:{factory}", numerics)
+    return import_module(pair[0], pair[1], f"{path.stem}:{factory}", numerics, calls=calls)
 
 
 # -- an export ----------------------------------------------------------------------------------------------------
 
 
-def load_pt2(text: str, numerics: str) -> Program:
+def load_pt2(text: str, numerics: str, calls: bool = False) -> Program:
     """A ``torch.export.save`` archive, read without unpickling; example inputs are random."""
     path = _existing(text)
     import torch
@@ -124,7 +124,7 @@ def load_pt2(text: str, numerics: str) -> Program:
             return leaves[0] if len(leaves) == 1 else leaves
         return pytree.tree_unflatten(leaves, exported.out_spec)
 
-    return program_of(exported, path.stem, numerics, lambda seed: random_tensors(types, seed), eager)
+    return program_of(exported, path.stem, numerics, lambda seed: random_tensors(types, seed), eager, calls)
 
 
 # -- IR --------------------------------------------------------------------------------------------------------------

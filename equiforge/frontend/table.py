@@ -65,6 +65,16 @@ REFUSALS: dict[str, str] = {
 }  # fmt: skip
 
 
+_KEPT_OUT = (_DATA, _TRAINING, "memory layout is the compiler's; write it with slice, reshape or permute")
+
+
+def may_be_called(target: str) -> bool:
+    """Whether an operator without a lowering may stay as a call of itself between kernels: its result must depend on
+    the values of its arguments alone, not on how they lie in memory, and its shape must be known."""
+    name = target.removeprefix("aten.").split(".")[0]
+    return target.startswith("aten.") and name != "complex" and REFUSALS.get(name) not in _KEPT_OUT
+
+
 def refusal_hint(target: str) -> str:
     """What to do about an operator that has no lowering: its reason, or the nearest operators that have one."""
     name = target.removeprefix("aten.").split(".")[0]

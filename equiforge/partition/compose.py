@@ -18,21 +18,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from equiforge.dialects import tile
+from equiforge.dialects import forge, tile
 from equiforge.errors import EquiforgeError
 from equiforge.ir_text import parse_module
+from equiforge.partition.segments import is_call
 
 _SYMBOLS = (tile.AxisOp, tile.ReducerOp)
 
 
 def compose(main: FuncOp, programs: Mapping[str, ModuleOp]) -> ModuleOp:
-    """The tile program of ``main``, which only calls functions that ``programs`` has tile programs for. Raises
-    EquiforgeError where it calls another or a program does not fit its call."""
+    """The tile program of ``main``, which calls functions that ``programs`` has tile programs for, and operators that
+    are not modelled. Raises EquiforgeError where it calls another or a program does not fit its call."""
     symbols: dict[str, Operation] = {}
     callees = {name: function_of(_rename(program, symbols)) for name, program in programs.items()}
     whole = main.clone()
     for op in list(whole.body.block.ops):
-        if isinstance(op, ReturnOp):
+        if isinstance(op, ReturnOp | forge.ConstantOp) or is_call(op):
             continue
         if not isinstance(op, CallOp) or op.callee.string_value() not in callees:
             raise EquiforgeError(f"@{main.sym_name.data} holds {op.name}, which is no call of a searched subgraph")

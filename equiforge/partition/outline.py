@@ -14,13 +14,19 @@ order of their first use and ops in program order, so the repeated layers of a m
 from __future__ import annotations
 
 import hashlib
+from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from equiforge.dialects import forge
 from equiforge.errors import EquiforgeError
-from equiforge.partition.segments import Cut, CutPoints
+from equiforge.partition.segments import Cut, CutPoints, is_call
+from equiforge.verify.interpreter import evaluate
+
+_LARGEST_CONSTANT = 65_536
+"""Elements of a constant that a call of an operator may take."""
 
 
 def outline(module: ModuleOp, function: FuncOp, cut: Cut) -> ModuleOp:
@@ -33,10 +39,19 @@ def outline(module: ModuleOp, function: FuncOp, cut: Cut) -> ModuleOp:
         new.name_hint = old.name_hint
     known: dict[str, FuncOp] = {}
     for run in cut.runs:
+        if is_call(run[0]):
+            main.add_op(run[0].clone(mapped))
+            continue
         inputs, outputs = _interface(points, run)
         if not outputs:
             continue
         part = _part(points, run, inputs, outputs, f"part{len(known)}")
+        if not inputs:
+            for old, constant in zip(outputs, _evaluated(part), strict=True):
+                main.add_op(constant)
+                constant.result.name_hint = old.name_hint
+                mapped[old] = constant.result
+            continue
         part = known.setdefault(fingerprint(part), part)
         call = CallOp(part.sym_name.data, [mapped[v] for v in inputs], [v.type for v in outputs])
         main.add_op(call)
@@ -51,6 +66,23 @@ def outline(module: ModuleOp, function: FuncOp, cut: Cut) -> ModuleOp:
     if function.arg_attrs is not None:
         whole.arg_attrs = function.arg_attrs
     return ModuleOp([*known.values(), whole], dict(module.attributes))
+
+
+def _evaluated(part: FuncOp) -> list[forge.ConstantOp]:
+    """The results of a subgraph that depends on no argument, as constants."""
+    constants: list[forge.ConstantOp] = []
+    for type_, values in zip(part.function_type.outputs, evaluate(part, ()), strict=True):
+        if values.size > _LARGEST_CONSTANT:
+            last = part.body.block.first_op
+            location = None if last is None else last.attributes.get("loc")
+            raise EquiforgeError(
+                f"a call takes a constant of {values.size} elements, which is too large to be written down",
+                location.data if isinstance(location, StringAttr) else None,
+                "pass it as an input",
+            )
+        tensor = cast("TensorType[Attribute]", type_)
+        constants.append(forge.ConstantOp(values.tolist(), tensor))
+    return constants
 
 
 def _interface(points: CutPoints, run: tuple[Operation, ...]) -> tuple[list[SSAValue], list[SSAValue]]:

@@ -71,7 +71,8 @@ class CutPoints:
         self.last_use = [self._last_use(op) for op in self.ops]
 
     def _stored(self, op: Operation) -> bool:
-        return any(r in self.results for r in op.results)
+        """Whether a result must be in memory: what the function returns, and what a call of an operator takes."""
+        return any(r in self.results or any(is_call(u.operation) for u in r.uses) for r in op.results)
 
     def _is_free(self, op: Operation) -> bool:
         if not op.operands or isinstance(op, forge.RandomOp | forge.OpaqueOp):
@@ -126,7 +127,8 @@ class CutPoints:
 
     def cheapest(self, limit: int) -> Cut:
         """The partition into runs of weight at most ``limit`` (or of one op) with the least traffic."""
-        forced = sorted({0, *self.anchors, len(self.ops)})
+        calls = [n + step for n, op in enumerate(self.ops) if is_call(op) for step in (0, 1)]
+        forced = sorted({0, *self.anchors, *calls, len(self.ops)})
         runs: list[tuple[Operation, ...]] = []
         traffic = 0
         for start, end in pairwise(forced):
@@ -236,6 +238,11 @@ def cuts(function: FuncOp, granularities: Sequence[int] = GRANULARITIES) -> list
     return sorted(found.values(), key=lambda c: c.traffic)
 
 
+def is_call(op: Operation) -> bool:
+    """A call of an operator that is not modelled: it stays between subgraphs."""
+    return isinstance(op, forge.OpaqueOp)
+
+
 def main_function(module: ModuleOp) -> FuncOp:
     """The function of a program: ``@main``, or the only one."""
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
@@ -248,6 +255,11 @@ def main_function(module: ModuleOp) -> FuncOp:
 def is_tile_program(module: ModuleOp) -> bool:
     """Whether the program is a candidate already: tile IR that stores what it computes."""
     return any(isinstance(op, tile.StoreOp) for op in module.walk())
+
+
+def has_calls(function: FuncOp) -> bool:
+    """Whether the function calls operators that are not modelled."""
+    return any(map(is_call, function.body.block.ops))
 
 
 def weight_of(function: FuncOp) -> int:

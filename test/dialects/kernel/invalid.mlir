@@ -305,3 +305,12 @@ kernel.func @columns(%x : !kernel.ref<50x11xf32, [11, 1]>, %i : !kernel.ref<9x1x
   %rows = kernel.load %i : !kernel.ref<9x1xi64, [1, 1]> -> !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>
   %v = kernel.gather %x at %rows along [0] checked [] : (!kernel.ref<50x11xf32, [11, 1]>, !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>) -> !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>
 }
+
+// -----
+
+// CHECK: kernel.host_call aten.sort.default: no result
+kernel.graph @calls {
+  %x = kernel.buffer input "x" : !kernel.ref<8x4xf32, [4, 1]>
+  kernel.host_call "aten.sort.default"(%x) : (!kernel.ref<8x4xf32, [4, 1]>) -> ()
+  kernel.return %x : !kernel.ref<8x4xf32, [4, 1]>
+}

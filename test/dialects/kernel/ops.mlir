@@ -86,3 +86,15 @@ kernel.func @gathered(%x : !kernel.ref<50x72xf32, [72, 1]>, %i : !kernel.ref<9x1
   %v = kernel.gather %x at %rows, %columns along [0, 1] checked [0] : (!kernel.ref<50x72xf32, [72, 1]>, !tile.view<9x1xi64, [#tile.partition<@t0, 0>]>, tensor<1x10xi32>) -> !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>
   kernel.store %v, %y : !tile.view<9x10xf32, [#tile.partition<@t0, 0>]>, !kernel.ref<9x10xf32, [10, 1]>
 }
+
+// -----
+
+// A call of an original operator stands between launches; its results are arrays of their own.
+kernel.graph @calls {
+  %x = kernel.buffer input "x" : !kernel.ref<8x4xf32, [4, 1]>
+  // CHECK: %{{.*}}, %{{.*}} = kernel.host_call "aten.sort.default"(%{{.*}}) arguments {dim = 1 : i64} : (!kernel.ref<8x4xf32, [4, 1]>) -> (!kernel.ref<8x4xf32, [4, 1]>, !kernel.ref<8x4xi64, [4, 1]>)
+  %values, %places = kernel.host_call "aten.sort.default"(%x) arguments {dim = 1 : i64} : (!kernel.ref<8x4xf32, [4, 1]>) -> (!kernel.ref<8x4xf32, [4, 1]>, !kernel.ref<8x4xi64, [4, 1]>)
+  // CHECK: kernel.host_call "aten.rand.default"() : () -> !kernel.ref<4xf32, [1]>
+  %draw = kernel.host_call "aten.rand.default"() : () -> !kernel.ref<4xf32, [1]>
+  kernel.return %values, %draw : !kernel.ref<8x4xf32, [4, 1]>, !kernel.ref<4xf32, [1]>
+}
