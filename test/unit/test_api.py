@@ -11,11 +11,12 @@ import equiforge
 from equiforge.errors import EquiforgeError
 
 REPORT = {
-    "program", "target", "device", "cse", "egraph", "extraction", "partition", "reasons", "candidates", "best", "limit_us", "output", "seconds",
+    "program", "target", "device", "cse", "egraph", "extraction", "partition", "reasons", "candidates", "best",
+    "limit_us", "output", "seconds",
 }  # fmt: skip
 CANDIDATE = {
     "id", "kernels", "launches", "bytes", "flops", "lower_bound_us", "estimate_us", "measured_us", "validated",
-    "error_rel_l2", "rejected",
+    "error_rel_l2", "rejected", "rejected_at",
 }  # fmt: skip
 
 
