@@ -10,8 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i64
 
+from equiforge.codegen.build_kernels import build_kernels
+from equiforge.codegen.emit_triton import emit_triton
+from equiforge.codegen.run import run_interpreted
+from equiforge.codegen.schedule import apply_schedules
 from equiforge.dialects import forge, tile
 from equiforge.egraph import repair, two_level
 from equiforge.egraph.encode import encode
@@ -23,7 +28,7 @@ from equiforge.egraph.repair import RepairReport
 from equiforge.egraph.repair_forms import Repair
 from equiforge.egraph.text import collect_count
 from equiforge.egraph.worker import run_in_process
-from equiforge.frontend.program import load_program
+from equiforge.frontend.program import import_module, load_program
 from equiforge.search.extract import Candidate, ExtractOptions, extract
 from equiforge.search.normal_form import Space
 from equiforge.search.to_tile import to_tile
@@ -239,25 +244,93 @@ def test_a_split_product_has_a_loop_in_each_slice():
     assert "[arg00,arg01_split,arg11](arg01)1p0r [arg00,arg11]()0p1r" in structures
 
 
-@pytest.mark.parametrize(("workload", "keys"), [("mha-decode", "k1"), ("gqa-decode", "k2")])
-def test_decoding_is_offered_whole_by_output_channels_and_by_keys(workload: str, keys: str):
-    module = load_program(f"{workload}:b=1,s=16384", numerics="real").module
-    graph, _, _ = run_in_process(encode(module), SaturationOptions())
-    found = extract(graph).top(8)
+def kinds_of_decoding(graph: EGraph, candidates: list[Candidate]) -> dict[str, Candidate]:
+    """The best candidate with a derived loop over the keys that is one kernel, that is cut along the output channels
+    and reads the scores, and that is cut along the keys."""
     axes = [axis.name for axis in graph.axes]
-    channels = next(name for name in axes if name.startswith("v"))
+    (outer,) = graph.outer_axes
+    channels = next(number for number, name in enumerate(axes) if name.startswith("v"))
     kinds: dict[str, Candidate] = {}
-    for candidate in found:
-        grids = [{axes[a] for a in kernel.grid} for kernel in candidate.kernels]
+    for candidate in candidates:
+        grids = [set(kernel.grid) for kernel in candidate.kernels]
         loops = [n for k in candidate.kernels for n in k.choices.values() if isinstance(n, ENode) and n.op == "rolling"]
-        if not loops or any(axes[int(n.attrs[1])] != keys for n in loops):
+        if not loops or any(graph.axes[int(n.attrs[1])].within != outer for n in loops):
             continue
         if candidate.launches == 1:
             kinds.setdefault("whole", candidate)
-        elif f"{keys}_split" in grids[0] and len(candidate.kernels[0].fields) == 3:
+        elif candidate.launches == 2 and outer in grids[0] and len(candidate.kernels[0].fields) == 3:
             kinds.setdefault("keys", candidate)
-        elif candidate.launches == 2 and channels in grids[1]:
+        elif candidate.launches == 2 and channels in grids[1] and outer not in grids[0]:
             kinds.setdefault("channels", candidate)
-    assert kinds.keys() == {"whole", "keys", "channels"}
+    return kinds
+
+
+DECODING = ("mha-decode", "gqa-decode")
+
+
+@pytest.mark.parametrize("workload", DECODING)
+def test_decoding_is_offered_whole_by_output_channels_and_by_keys(workload: str):
+    module = load_program(f"{workload}:b=1,s=16384", numerics="real").module
+    graph, _, _ = run_in_process(encode(module), SaturationOptions())
+    kinds = kinds_of_decoding(graph, extract(graph).top(8))
+    assert kinds.keys() == {"whole", "channels", "keys"}
     # One block a head leaves most of the device idle.
     assert kinds["keys"].estimate_us < 0.9 * kinds["whole"].estimate_us
+
+
+@pytest.mark.parametrize("workload", DECODING)
+def test_each_kind_of_decoding_runs_as_kernels(workload: str):
+    """45 keys in slices of 32 and 13, each in tiles of 16, against the module in float64."""
+    program = load_program(f"{workload}:b=1,h=4,s=45,d=12" + (",kv=2" if "gqa" in workload else ""), numerics="real")
+    graph, _, _ = run_in_process(encode(program.module, 16, 40), SaturationOptions())
+    kinds = kinds_of_decoding(graph, extract(graph, ExtractOptions(max_candidates=200)).candidates)
+    assert kinds.keys() == {"whole", "channels", "keys"}
+    args = [torch.from_numpy(np.random.default_rng(i).standard_normal(s)).half() for i, s in enumerate(shapes(graph))]
+    expected = attend(*(a.double() for a in args))
+    for kind, candidate in kinds.items():
+        source = emitted(graph, candidate)
+        assert source.count("_kernel[(") == candidate.launches, kind
+        (found,) = run_interpreted(source, args)
+        error = (found.double() - expected).norm() / expected.norm()
+        assert error < 1e-3, kind
+
+
+def shapes(graph: EGraph) -> list[tuple[int, ...]]:
+    return [shape for _, shape, _ in graph.inputs]
+
+
+def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """Attention of one query a head; several heads of q may share one of k and v."""
+    grouped = q.view(*k.shape[:-2], -1, k.shape[-1])
+    scores = grouped @ k.mT / math.sqrt(k.shape[-1])
+    return (torch.softmax(scores if bias is None else scores + bias, -1) @ v).view(q.shape)
+
+
+def emitted(graph: EGraph, candidate: Candidate) -> str:
+    """The Triton module of a candidate, its loops in the smallest tiles."""
+    kernels = build_kernels(to_tile(graph, candidate))
+    apply_schedules(kernels, "interpreter")
+    return emit_triton(kernels)
+
+
+class Masked(torch.nn.Module):
+    """Attention with a bias on the scores."""
+
+    def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(q @ k.mT / math.sqrt(k.shape[-1]) + bias, -1) @ v
+
+
+def test_a_slice_without_keys_and_a_row_without_any_are_as_in_eager():
+    """Query 0 sees no key of the first slice, query 1 none at all."""
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(2, n, 8, generator=generator) for n in (3, 45, 45))
+    bias = torch.zeros(3, 45)
+    bias[0, :32] = bias[1] = -math.inf
+    bias = bias.expand(2, 3, 45).contiguous()
+    program = import_module(Masked(), (q, k, v, bias), "masked")
+    graph, _, _ = run_in_process(encode(program.module, 16, 40), SaturationOptions())
+    candidate = kinds_of_decoding(graph, extract(graph, ExtractOptions(max_candidates=200)).candidates)["keys"]
+    (found,) = run_interpreted(emitted(graph, candidate), [q, k, v, bias])
+    expected = Masked()(q.double(), k.double(), v.double(), bias.double())
+    assert torch.all(torch.isnan(found[:, 1]))
+    torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-5, equal_nan=True)
