@@ -123,10 +123,11 @@ class Instance:
             number = float(value)
         else:
             number = self.attributes.setdefault(str(value), self.chooser.choice(_CONSTANTS))
-        rank = self.rank if like is None else len(like)
-        shape = [1] * rank
-        if like is not None and self.chooser.random() < 0.3:
-            shape = [extent or 1 for extent in like]
+        like = [1] * self.rank if like is None else like
+        draw = self.chooser.random()
+        shape = [1] * len(like) if draw < 0.5 else [extent or 1 for extent in like]
+        if draw > 0.75:
+            shape = [self.extents[d % self.rank] if n == 1 else n for d, n in enumerate(shape)]
         made = self.program.add(forge.ConstantOp(float(number), TensorType(f32, shape)))
         return self.tiles(made, want)
 

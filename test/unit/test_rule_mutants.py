@@ -254,6 +254,41 @@ def test_a_damaged_rule_on_slices_is_caught(
     assert is_wrong(PROGRAMS[shown_by](), slices=True), f"{rule} with {damage} goes unnoticed"
 
 
+CERTIFICATE_MUTANTS: list[tuple[str, str, str, str]] = [
+    # Rules that no program above singles out: instances are drawn from the damaged rule itself.
+    ("divide-first", "operands swapped", '"div" a b', '"div" b a'),
+    ("transpose-unary", "not transposed", "(Unary o (Transpose p a))", "(Unary o a)"),
+    ("transpose-binary", "operands swapped", "(Transpose p a) (Transpose p b)", "(Transpose p b) (Transpose p a)"),
+    ("transpose-select", "operands swapped", "(Transpose p a) (Transpose p b)", "(Transpose p b) (Transpose p a)"),
+    ("times-recip", "operands swapped", '"div" a b', '"div" b a'),
+    ("over-one", "another constant", "(= 1.0 (constant o))", "(= 2.0 (constant o))"),
+    ("over-one", "no side condition", "(= (ty x) (ty y))", ""),
+    ("negate-twice", "another operator", '(Unary "neg" (Unary "neg" x))', '(Unary "neg" (Unary "abs" x))'),
+    ("view-unary", "replicated operand", "(Unary o (View i p a))", "(Unary o (View -1 p a))"),
+    ("view-concat", "no side condition", "(!= i d)", ""),
+    ("partition-reshape", "wrong dimension", "(View j p a)", "(View i p a)"),
+]
+
+
+@pytest.mark.parametrize(("rule", "damage", "old", "new"), CERTIFICATE_MUTANTS)
+def test_its_certificate_catches_a_damaged_rule(
+    monkeypatch: pytest.MonkeyPatch, rule: str, damage: str, old: str, new: str
+) -> None:
+    monkeypatch.setattr(engine, "rule_text", damaged_text(rule, old, new))
+    entry = read_catalogue({name: engine.rule_text(name) for name in engine.RULE_FILES}).rule(rule)
+    check = check_rule(entry)
+    assert not check.ok, f"{rule} with {damage} keeps its certificate"
+    assert "no instance matched" not in str(check.failure)
+
+
+def test_the_kinds_of_damage_are_many() -> None:
+    """Wrong dimension, exchanged operands, missing condition: each often enough to say that such a slip is seen."""
+    kinds = [damage for _, damage, *_ in (*MUTANTS, *CERTIFICATE_MUTANTS)]
+    assert sum("dimension" in kind for kind in kinds) >= 10
+    assert sum("swapped" in kind or "operand" in kind for kind in kinds) >= 10
+    assert sum(kind in ("no side condition", "no sign") for kind in kinds) >= 10
+
+
 def test_a_damaged_repair_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     exchange = {("old",): ("new",), ("new",): ("old",)}
 
