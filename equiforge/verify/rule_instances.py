@@ -178,7 +178,7 @@ class Instance:
         return [made[place] for place in range(len(parts))]
 
     def make_unary(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
-        literal = self.known(term[1])
+        literal = self.evaluate(term[1])
         kind = BY_MNEMONIC[literal].operands if literal is not None else None
         wanted = "i1" if kind == "boolean" else element or self.element(0.1)
         operand = self.class_of(term[2], want, like, wanted)
@@ -187,7 +187,7 @@ class Instance:
         return forge.UNARY_OPS[self.choose(term[1], names)](operand)
 
     def make_binary(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
-        literal = self.known(term[1])
+        literal = self.evaluate(term[1])
         wanted = element if element != "i1" else None
         if literal is None:
             wanted = wanted or self.element(0.2)
@@ -251,12 +251,12 @@ class Instance:
         return isinstance(expression, list) or expression in self.values or expression in self.pattern.terms
 
     def make_reduce(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
-        known = self.known(term[2])
+        known = self.evaluate(term[2])
         if known is None:
             self.solve()
-            known = self.known(term[2])
+            known = self.evaluate(term[2])
         dim = known if known is not None else self.choose(term[2], range(self.rank))
-        wanted = "i1" if self.known(term[1]) in ("any", "all") else element or "f32"
+        wanted = "i1" if self.evaluate(term[1]) in ("any", "all") else element or "f32"
         inner = {axis: dim if d == PARTIAL else REPLICATED if d == dim else d for axis, d in want.items()}
         extents = None if like is None else [None if d == dim else e for d, e in enumerate(like)]
         operand = self.class_of(term[3], inner, extents, wanted)
@@ -282,7 +282,7 @@ class Instance:
         operand = self.class_of(term[3], inner, like, element)
         shape = shape_of(operand)
         self.solve()
-        if wanted is None or self.known(term[1]) is not None:
+        if wanted is None or self.evaluate(term[1]) is not None:
             dim: int = self.choose(term[1], [*(d for d, n in enumerate(shape) if n > 1), REPLICATED])
         else:
             dim = self.choose(term[1], [wanted if wanted >= 0 and shape[wanted] > 1 else REPLICATED])
@@ -363,10 +363,6 @@ class Instance:
     def element(self, other: float) -> str:
         """f32, with some probability an integer or boolean type."""
         return self.chooser.choice(("i32", "i1")) if self.chooser.random() < other else "f32"
-
-    def known(self, expression: Expression) -> Any:
-        """The value of an attribute if it is settled."""
-        return self.evaluate(expression)
 
     def choose(self, expression: Expression, options: Sequence[Any]) -> Any:
         """The value of an attribute: the one it has, or one of the options from now on."""
