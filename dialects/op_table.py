@@ -69,6 +69,19 @@ BINARY: tuple[str, ...] = tuple(op.mnemonic for op in POINTWISE if op.arity == 2
 COMMUTATIVE: frozenset[str] = frozenset(op.mnemonic for op in POINTWISE if op.commutative)
 ASSOCIATIVE: frozenset[str] = frozenset(op.mnemonic for op in POINTWISE if op.associative)
 
+ADDITIVE: tuple[str, ...] = ("add", "sub")
+"""Linear in each operand pair: factors and reductions distribute over them."""
+MULTIPLICATIVE: tuple[str, ...] = ("mul", "div")
+"""A sign may be moved out of the first operand."""
+IDEMPOTENT: tuple[str, ...] = ("max", "min", "and", "or")
+ODD: tuple[str, ...] = ("tanh", "erf", "sin", "recip")
+"""f(-x) = -f(x) for every number, infinities and zeros of both signs included."""
+EVEN: tuple[str, ...] = ("abs", "cos")
+INCREASING: tuple[str, ...] = ("exp", "tanh", "erf", "sigmoid", "relu", "floor", "ceil", "round")
+"""Defined for every number and never falling; NaN only for NaN."""
+WITHIN_ONE: tuple[str, ...] = ("tanh", "erf", "sigmoid", "sin", "cos")
+"""Of magnitude at most 1 wherever they are not NaN."""
+
 COMPARISONS: tuple[str, ...] = ("eq", "ne", "lt", "le", "gt", "ge")
 """Predicates of ``forge.compare``; every one but ``ne`` is false when an operand is NaN."""
 
@@ -87,9 +100,13 @@ REDUCERS: dict[str, str] = {
 
 COMBINERS: dict[str, str] = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and"}
 """The pointwise op that joins two partial results of a built-in reducer."""
+DUALS: dict[str, str] = {"max": "min", "min": "max"}
+"""Reducers that a falling function exchanges."""
 
 FLOATS: tuple[str, ...] = ("f64", "f32", "f16", "bf16")
 HALVES: tuple[str, ...] = ("f16", "bf16")
+WIDE_RANGE: tuple[str, ...] = ("f64", "f32", "bf16")
+"""Floats whose range holds every integer."""
 STORAGE_FLOATS: tuple[str, ...] = ("f8E4M3FN", "f8E5M2")
 """Floats that can be stored, cast and multiplied as matrices, but not computed with."""
 INTEGERS: tuple[str, ...] = ("i64", "i32", "i16", "i8")
@@ -118,3 +135,20 @@ OPERAND_KINDS: dict[str, frozenset[str]] = {
     "boolean": frozenset((BOOLEAN,)),
 }
 """The element types behind each entry of ``PointwiseOp.operands``."""
+
+OPERATOR_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "commutes": tuple((name,) for name in sorted(COMMUTATIVE)),
+    "associates": tuple((name,) for name in sorted(ASSOCIATIVE)),
+    "additive": tuple((name,) for name in ADDITIVE),
+    "multiplicative": tuple((name,) for name in MULTIPLICATIVE),
+    "idempotent": tuple((name,) for name in IDEMPOTENT),
+    "odd": tuple((name,) for name in ODD),
+    "even": tuple((name,) for name in EVEN),
+    "increasing": tuple((name,) for name in INCREASING),
+    "within-one": tuple((name,) for name in WITHIN_ONE),
+    "wide-range": tuple((name,) for name in WIDE_RANGE),
+    "dual": tuple(DUALS.items()),
+    # Not prod: of Πx·y = Πx·Πy one of the products overflows where the factors cancel.
+    "splits": (*((f, o) for f, o in COMBINERS.items() if f != "prod"), ("sum", "sub")),
+}
+"""What rules ask about the names of operators: the rows of each relation of the rule language."""

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -20,7 +20,18 @@ from equiforge.egraph.graph import EGraph
 from equiforge.egraph.readout import read_out
 from equiforge.egraph.text import program_text
 
-RULE_FILES = ("language", "analysis", "algebra", "indexing", "refinement", "propagation", "structure", "storage")
+RULE_FILES = (
+    "language",
+    "analysis",
+    "algebra",
+    "joins",
+    "functions",
+    "indexing",
+    "refinement",
+    "propagation",
+    "structure",
+    "storage",
+)
 _SNAPSHOT_SECONDS = 5.0
 _COMMANDS_AT_ONCE = 20
 """egglog 13.2 needs time and memory quadratic in the commands of one call: 2 GB for a thousand, against 1 MB in small
@@ -77,6 +88,14 @@ def rule_text(name: str) -> str:
     return (resources.files("equiforge.egraph") / "rules" / f"{name}.egg").read_text()
 
 
+@lru_cache(maxsize=2 * len(RULE_FILES))
+def _parsed(name: str, text: str) -> tuple[Any, ...]:
+    """The commands of a rule file; parsing takes as long as a small saturation."""
+    import egglog.bindings as bindings
+
+    return tuple(bindings.EGraph().parse_program(text, f"{name}.egg"))
+
+
 @cache
 def rule_names() -> tuple[str, ...]:
     """Names of all rules in the files."""
@@ -119,8 +138,7 @@ class Engine:
         self._egraph: Any = bindings.EGraph()
         self._start = self._last_snapshot = time.perf_counter()
         for name in RULE_FILES:
-            commands = self._egraph.parse_program(self.rule_text(name), f"{name}.egg")
-            self._egraph.run_program(*self._enabled(commands))
+            self._egraph.run_program(*self._enabled(_parsed(name, self.rule_text(name))))
         lines = (program_text(graph) if declarations is None else declarations).splitlines()
         for start in range(0, len(lines), _COMMANDS_AT_ONCE):
             self._run("\n".join(lines[start : start + _COMMANDS_AT_ONCE]))

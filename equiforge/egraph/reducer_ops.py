@@ -49,11 +49,24 @@ def pointwise(op: str, attrs: tuple[Any, ...], operands: Sequence[SSAValue], ele
 
 def is_bounded(tree: Tree, producer: str) -> bool:
     """True for a contribution that no half type can overflow on: exp of an element less the running maximum of these
-    elements."""
-    own = ("unary", ("exp",), ("binary", ("sub",), ("input", 0), ("state",)))
+    elements, perhaps scaled by a positive constant."""
     if tree[0] == "select":
         return all(is_bounded(branch, producer) for branch in tree[3:])
-    return (producer == "max" and tree == own) or (tree[0] == "const" and abs(tree[1]) <= 1)
+    if tree[:2] == ("unary", ("exp",)):
+        return producer == "max" and _is_below_maximum(tree[2])
+    return tree[0] == "const" and abs(tree[1]) <= 1
+
+
+def _is_below_maximum(tree: Tree) -> bool:
+    """True for an element less the maximum so far, and that times or over a positive constant: it is not positive."""
+    if tree == ("binary", ("sub",), ("input", 0), ("state",)):
+        return True
+    if tree[:2] not in (("binary", ("mul",)), ("binary", ("div",))):
+        return False
+    scaled, scale = tree[2], tree[3]
+    if tree[1] == ("mul",) and scaled[0] == "const":
+        scaled, scale = scale, scaled
+    return scale[0] == "const" and scale[1] > 0 and _is_below_maximum(scaled)
 
 
 class _Body:

@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from equiforge.dialects.op_table import ASSOCIATIVE, BINARY, COMMUTATIVE, REDUCERS, UNARY
+from equiforge.dialects.op_table import BINARY, OPERATOR_FACTS, REDUCERS, UNARY
 from equiforge.egraph.catalogue import RuleEntry, catalogue
 from equiforge.egraph.rule_syntax import Expression
 
 _COMPARE = 1
 _ARITHMETIC = ("+", "-", "*", "/")
 _NAMED = {"Unary": len(UNARY), "Binary": len(BINARY) + _COMPARE, "Reduce": len(REDUCERS), "PReduce": len(REDUCERS)}
-_TABLES = {"commutes": len(COMMUTATIVE), "associates": len(ASSOCIATIVE)}
 PAPER = {"algebra": 21, "refinement": 10, "propagation": 73, "repair": 9, "structure": 6, "storage": 1}
 """What the paper counts by family; its reduction fusion is the family ``repair`` here."""
 
@@ -53,8 +52,10 @@ def forms(rule: RuleEntry) -> int:
         elif head == "View" and name.isidentifier():
             views.add(name)
     for term in (t for fact in rule.facts for t in _terms(fact)):
-        if term and term[0] in _TABLES and isinstance(term[1], str):
-            options[term[1]] = _TABLES[str(term[0])]
+        if term and term[0] in OPERATOR_FACTS:
+            # A row of the relation settles all of its names.
+            for place, name in enumerate(term[1:]):
+                options[str(name)] = 1 if place else len(OPERATOR_FACTS[str(term[0])])
     total = 1
     for count in options.values():
         total *= count

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 
 from equiforge.dialects.inference import surviving_dims
-from equiforge.dialects.op_table import ASSOCIATIVE, COMMUTATIVE
+from equiforge.dialects.op_table import OPERATOR_FACTS
 from equiforge.egraph.graph import EGraph, ENode
 from equiforge.egraph.reshape_tables import ReshapeTables
 
@@ -22,6 +22,10 @@ _MOST_SLICES = 64
 def _vec(values: Iterable[int]) -> str:
     items = " ".join(str(v) for v in values)
     return f"(vec-of {items})" if items else "(vec-empty)"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'
 
 
 def _number(value: float) -> str:
@@ -191,6 +195,8 @@ def program_text(graph: EGraph) -> str:
         for axis, dim in kind.state:
             state = f"(map-insert {state} {axis} {dim})"
         lines.append(f"(set (state $c{class_id}) {state})")
+        if kind.element[0] == "i":
+            lines.append(f"(finite $c{class_id})")
         if kind.wide is not None and not kind.state and class_id not in graph.inner:
             lines.append(f"(chain $c{class_id} -1 {_vec(0 for _ in kind.shape)})")
     for class_id in graph.roots:
@@ -235,8 +241,10 @@ def _tables(graph: EGraph) -> list[str]:
     lines += _gather_tables(graph, types)
     lines += _axis_tables(graph, max(ranks, default=0))
     lines += ReshapeTables(graph, _program_types(graph)).lines()
-    lines += [f'(commutes "{name}")' for name in sorted(COMMUTATIVE)]
-    lines += [f'(associates "{name}")' for name in sorted(ASSOCIATIVE)]
+    for relation, rows in OPERATOR_FACTS.items():
+        lines += [f"({relation} {' '.join(map(_quoted, row))})" for row in rows]
+    if all(0 not in t.shape for t in graph.types.values()):
+        lines.append("(nonempty)")
     return [line for line in lines if line]
 
 

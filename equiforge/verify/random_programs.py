@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from equiforge.dialects import forge
 from equiforge.dialects.tile_types import element_type_of, shape_of
+from equiforge.verify.random_idioms import IDIOMS, Parts
 
 EXTENTS = (2, 3, 4, 5)
 LARGEST = 2e3
@@ -422,6 +423,14 @@ class _Generator:
             case _:
                 pass
 
+    def algebra(self) -> None:
+        """One of :mod:`equiforge.verify.random_idioms`."""
+        x = self.pick("f", lambda v: v.most <= 5)
+        if x is None or len(x.shape) < 2:
+            return
+        for op, most in self.random.choice(IDIOMS)(Parts(self, x)):
+            self.keep(op, most)
+
     # The whole
 
     def module(self) -> ModuleOp:
@@ -430,6 +439,7 @@ class _Generator:
             (self.layout, 4),
             (self.mask, 2), (self.integer, 1), (self.boolean, 1), (self.softmax, 1), (self.norm, 1), (self.idiom, 4),
             *([(self.indexing, 8)] if self.indexed else []),
+            (self.algebra, 8),
         )  # fmt: skip
         with ImplicitBuilder(self.block):
             for _ in range(2):

@@ -47,8 +47,12 @@ _ENOUGH = 10
 _MOST_BATCHES = 8
 _ROUNDS = 4
 _SIGNS: dict[str, Callable[[np.ndarray], bool]] = {
-    "nonneg": lambda x: bool(np.all((x >= 0) | np.isnan(x))),
+    "nonneg": lambda x: bool(np.all(~np.signbit(x.astype(np.float64)) | np.isnan(x))),
     "positive": lambda x: bool(np.all((x > 0) | np.isnan(x))),
+    "nonpos": lambda x: bool(np.all((x <= 0) | np.isnan(x))),
+    "unit": lambda x: bool(np.all((np.abs(x) <= 1) | np.isnan(x))),
+    "moderate": lambda x: bool(np.all((np.abs(x) <= 80) | np.isnan(x))),
+    "finite": lambda x: bool(np.all(np.isfinite(x))),
 }
 _STATES: dict[str, Callable[[tuple[tuple[int, int], ...]], bool]] = {
     "top": lambda state: not state,
@@ -93,8 +97,8 @@ def check_kind(rule: RuleEntry) -> str:
     if unites(rule):
         return "interpreter"
     made = derives(rule)
-    if "picked" in made:
-        # The type that it gives the gather is checked with each rule that uses it.
+    if made & {"picked", "sliced-part"}:
+        # The type that it gives the gather or the slice is checked with each rule that uses it.
         return "marker"
     if made & {"ty", "state"}:
         return "type inference"

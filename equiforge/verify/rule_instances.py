@@ -17,9 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from equiforge.dialects import forge, tile
 from equiforge.dialects.op_table import (
-    ASSOCIATIVE,
     BY_MNEMONIC,
-    COMMUTATIVE,
     COMPARISONS,
     OPERAND_KINDS,
     REDUCERS,
@@ -119,8 +117,9 @@ class Instance:
 
     def constant(self, value: Expression, want: Want, like: Sequence[int | None] | None) -> SSAValue:
         """A splat constant."""
-        if isinstance(value, str) and is_literal(value):
-            number = float(value)
+        settled = self.evaluate(value)
+        if settled is not None:
+            number = float(settled)
         else:
             number = self.attributes.setdefault(str(value), self.chooser.choice(_CONSTANTS))
         like = [1] * self.rank if like is None else like
@@ -199,9 +198,6 @@ class Instance:
         names = [n for n, op in BY_MNEMONIC.items() if op.arity == 2 and found in OPERAND_KINDS[op.operands]]
         names = ["int.div" if n == "div" and found[0] == "i" else n for n in names]
         names += [f"cmp.{n}" for n in COMPARISONS]
-        for relation, table in (("commutes", COMMUTATIVE), ("associates", ASSOCIATIVE)):
-            if any(c[0] == relation and c[1] == term[1] for c in self.pattern.conditions):
-                names = [n for n in names if n in table]
         name = self.choose(term[1], names)
         if name.startswith("cmp."):
             return forge.CompareOp(name.removeprefix("cmp."), a, b)
@@ -368,9 +364,10 @@ class Instance:
         """The value of an attribute: the one it has, or one of the options from now on."""
         value = self.evaluate(expression)
         if value is None:
+            options = [option for option in options if self.pattern.allows(expression, option, self.evaluate)]
             if not options or not isinstance(expression, str):
                 raise Rejected(f"nothing to choose for {expression}")
-            value = self.attributes[expression] = self.chooser.choice(list(options))
+            value = self.attributes[expression] = self.chooser.choice(options)
         return value
 
     def axis_of(self, expression: Expression) -> int:
@@ -462,6 +459,8 @@ def _primitive(name: str, arguments: list[Any]) -> Any:
             return 2 * len(x) if isinstance(x, _Dims) else len(x)
         case "vec-get", [x, i]:
             return _get(x, i)
+        case "to-f64", [x]:
+            return float(x)
         case "+", [a, b]:
             return a + b
         case "-", [a, b]:

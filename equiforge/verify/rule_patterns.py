@@ -8,10 +8,12 @@ no term before the rule that names them has run) is left to the run, which then 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
 
+from equiforge.dialects.op_table import OPERATOR_FACTS
 from equiforge.egraph.catalogue import RuleEntry, catalogue
 from equiforge.egraph.engine import rule_text
 from equiforge.egraph.rule_syntax import Expression, Form, read_forms
@@ -104,6 +106,26 @@ class Pattern:
     unbuilt: set[str] = field(default_factory=lambda: set[str]())
     """Variables whose term only a rule makes."""
     relations: set[str] = field(default_factory=lambda: set[str]())
+
+    def allows(self, variable: Expression, name: object, value: Callable[[Expression], object]) -> bool:
+        """Whether what is asked of operators leaves a name possible for a variable; ``value`` is that of an expression,
+        None where it is not settled."""
+        return all(
+            any(self._fits(fact[1:], row, variable, name, value) for row in OPERATOR_FACTS[str(fact[0])])
+            for fact in self.conditions
+            if str(fact[0]) in OPERATOR_FACTS and variable in fact[1:]
+        )
+
+    @staticmethod
+    def _fits(
+        asked: list[Expression],
+        row: tuple[str, ...],
+        variable: Expression,
+        name: object,
+        value: Callable[[Expression], object],
+    ) -> bool:
+        settled = (name if part == variable else value(part) for part in asked)
+        return all(found in (None, wanted) for found, wanted in zip(settled, row, strict=True))
 
 
 def read_pattern(rule: RuleEntry, chooser: random.Random) -> Pattern:

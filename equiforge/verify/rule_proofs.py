@@ -13,6 +13,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from equiforge.dialects.op_table import OPERATOR_FACTS
 from equiforge.egraph.catalogue import RuleEntry
 from equiforge.egraph.graph import EGraph, ENode
 from equiforge.egraph.rule_syntax import atoms
@@ -59,7 +60,7 @@ def prove_rule(rule: RuleEntry, seed: int = 0) -> Check:
 def _known(rule: RuleEntry) -> set[str] | None:
     """The operators that a rule names; None if it asks for the algebra of an operator."""
     words = atoms(rule.form)
-    if words & {"commutes", "associates", "constant", "nonneg", "positive"}:
+    if words & {*OPERATOR_FACTS, "constant", "nonneg", "positive", "nonpos", "unit", "moderate", "finite"}:
         return None
     return {word.strip('"') for word in words if word.startswith('"')}
 
@@ -113,6 +114,6 @@ def _equal_at_points(a: Any, b: Any, chooser: random.Random) -> int | None:
 
 
 def _rational(symbol: Any, chooser: random.Random) -> Any:
-    if symbol.is_Boolean and not symbol.is_real:
+    if symbol.is_real is None:
         return chooser.choice((sympy().true, sympy().false))
     return sympy().Rational(chooser.randint(-40, 40), chooser.choice((1, 2, 3, 5, 7)))

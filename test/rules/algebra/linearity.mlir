@@ -1,0 +1,265 @@
+// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph,saturate{rules=common-left-factor,common-right-factor,multiply-sum,sum-multiplied,row-shift,column-shift}' | filecheck %s
+
+// Products are linear in each operand (catalogue 3).
+
+// common-left-factor.
+// CHECK-LABEL: func.func @main(%left
+// CHECK:      %left_1 = equivalence.class %left
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: %d_1 = equivalence.class %d
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %left_1, %b_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %left_1, %d_1
+// CHECK-NEXT: %q = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add %p, %q
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.matmul %left_1, [[V5:%[0-9]+]]
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V4]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.add %b_1, %d_1
+// CHECK-NEXT: [[V5]] = equivalence.class [[V6]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%left: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %p = forge.matmul %left, %b : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %q = forge.matmul %left, %d : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %y = forge.add %p, %q : tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// common-right-factor, of a difference.
+// CHECK-LABEL: func.func @main(%a
+// CHECK:      %a_1 = equivalence.class %a
+// CHECK-NEXT: %right_1 = equivalence.class %right
+// CHECK-NEXT: %e_1 = equivalence.class %e
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %a_1, %right_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %e_1, %right_1
+// CHECK-NEXT: %q = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub %p, %q
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.matmul [[V5:%[0-9]+]], %right_1
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V4]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.sub %a_1, %e_1
+// CHECK-NEXT: [[V5]] = equivalence.class [[V6]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%a: tensor<8x4xf32>, %right: tensor<4x6xf32>, %e: tensor<8x4xf32>) -> tensor<8x6xf32> {
+  %p = forge.matmul %a, %right : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %q = forge.matmul %e, %right : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %y = forge.sub %p, %q : tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Not common-right-factor: one row against eight.
+// CHECK-LABEL: func.func @main(%rows
+// CHECK:      %rows_1 = equivalence.class %rows
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: %e_1 = equivalence.class %e
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %rows_1, %w_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %e_1, %w_1
+// CHECK-NEXT: %q = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%rows: tensor<8x4xf32>, %w: tensor<4x6xf32>, %e: tensor<1x4xf32>) -> tensor<8x6xf32> {
+  %p = forge.matmul %rows, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %q = forge.matmul %e, %w : (tensor<1x4xf32>, tensor<4x6xf32>) -> tensor<1x6xf32>
+  %y = forge.sub %p, %q : (tensor<8x6xf32>, tensor<1x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Not common-left-factor: the products are multiplied.
+// CHECK-LABEL: func.func @main(%multiplied
+// CHECK:      %multiplied_1 = equivalence.class %multiplied
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: %d_1 = equivalence.class %d
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %multiplied_1, %b_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %multiplied_1, %d_1
+// CHECK-NEXT: %q = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%multiplied: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %p = forge.matmul %multiplied, %b : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %q = forge.matmul %multiplied, %d : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %y = forge.mul %p, %q : tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// multiply-sum: the update of a weight is a product.
+// CHECK-LABEL: func.func @main(%x
+// CHECK:      %x_1 = equivalence.class %x
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: %u_1 = equivalence.class %u
+// CHECK-NEXT: %v_1 = equivalence.class %v
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %u_1, %v_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.add %w_1, %p
+// CHECK-NEXT: %s = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add [[V4:%[0-9]+]], [[V5:%[0-9]+]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.matmul %x_1, %s
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.matmul %x_1, %w_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V7]]
+// CHECK-NEXT: [[V8:%[0-9]+]] = forge.matmul %x_1, %p
+// CHECK-NEXT: [[V5]] = equivalence.class [[V8]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>, %u: tensor<4x2xf32>, %v: tensor<2x6xf32>) -> tensor<8x6xf32> {
+  %p = forge.matmul %u, %v : (tensor<4x2xf32>, tensor<2x6xf32>) -> tensor<4x6xf32>
+  %s = forge.add %w, %p : tensor<4x6xf32>
+  %y = forge.matmul %x, %s : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Not multiply-sum: neither summand is a product.
+// CHECK-LABEL: func.func @main(%plain
+// CHECK:      %plain_1 = equivalence.class %plain
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: %v_1 = equivalence.class %v
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.add %w_1, %v_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %plain_1, %s
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%plain: tensor<8x4xf32>, %w: tensor<4x6xf32>, %v: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %s = forge.add %w, %v : tensor<4x6xf32>
+  %y = forge.matmul %plain, %s : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// sum-multiplied: a residual with a product.
+// CHECK-LABEL: func.func @main(%residual
+// CHECK:      %residual_1 = equivalence.class %residual
+// CHECK-NEXT: %o_1 = equivalence.class %o
+// CHECK-NEXT: %v_1 = equivalence.class %v
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %o_1, %v_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.add %residual_1, %p
+// CHECK-NEXT: %s = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add [[V4:%[0-9]+]], [[V5:%[0-9]+]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.matmul %s, %w_1
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.matmul %residual_1, %w_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V7]]
+// CHECK-NEXT: [[V8:%[0-9]+]] = forge.matmul %p, %w_1
+// CHECK-NEXT: [[V5]] = equivalence.class [[V8]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%residual: tensor<8x4xf32>, %o: tensor<8x2xf32>, %v: tensor<2x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %p = forge.matmul %o, %v : (tensor<8x2xf32>, tensor<2x4xf32>) -> tensor<8x4xf32>
+  %s = forge.add %residual, %p : tensor<8x4xf32>
+  %y = forge.matmul %s, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Not sum-multiplied: neither summand is a product.
+// CHECK-LABEL: func.func @main(%states
+// CHECK:      %states_1 = equivalence.class %states
+// CHECK-NEXT: %o_1 = equivalence.class %o
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.add %states_1, %o_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %s, %w_1
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%states: tensor<8x4xf32>, %o: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %s = forge.add %states, %o : tensor<8x4xf32>
+  %y = forge.matmul %s, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// row-shift: one row is added to all.
+// CHECK-LABEL: func.func @main(%biased
+// CHECK:      %biased_1 = equivalence.class %biased
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.add %biased_1, %b_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.add [[V3:%[0-9]+]], [[V4:%[0-9]+]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.matmul %s, %w_1
+// CHECK-NEXT: %y = equivalence.class [[V2]], [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.matmul %biased_1, %w_1
+// CHECK-NEXT: [[V3]] = equivalence.class [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.matmul %b_1, %w_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V7]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%biased: tensor<8x4xf32>, %b: tensor<1x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %s = forge.add %biased, %b : (tensor<8x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
+  %y = forge.matmul %s, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Not row-shift: there is one row only.
+// CHECK-LABEL: func.func @main(%single
+// CHECK:      %single_1 = equivalence.class %single
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.add %single_1, %b_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %s, %w_1
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%single: tensor<1x4xf32>, %b: tensor<1x4xf32>, %w: tensor<4x6xf32>) -> tensor<1x6xf32> {
+  %s = forge.add %single, %b : tensor<1x4xf32>
+  %y = forge.matmul %s, %w : (tensor<1x4xf32>, tensor<4x6xf32>) -> tensor<1x6xf32>
+  func.return %y : tensor<1x6xf32>
+}
+
+// -----
+
+// column-shift: each row has a number subtracted.
+// CHECK-LABEL: func.func @main(%centred
+// CHECK:      %centred_1 = equivalence.class %centred
+// CHECK-NEXT: %m_1 = equivalence.class %m
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.sub %centred_1, %m_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub [[V3:%[0-9]+]], [[V4:%[0-9]+]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.matmul %s, %w_1
+// CHECK-NEXT: %y = equivalence.class [[V2]], [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.matmul %centred_1, %w_1
+// CHECK-NEXT: [[V3]] = equivalence.class [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.reduce sum over 0 %w_1
+// CHECK-NEXT: [[V8:%[0-9]+]] = equivalence.class [[V7]]
+// CHECK-NEXT: [[V9:%[0-9]+]] = forge.mul %m_1, [[V8]]
+// CHECK-NEXT: [[V4]] = equivalence.class [[V9]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%centred: tensor<8x4xf32>, %m: tensor<8x1xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %s = forge.sub %centred, %m : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %y = forge.matmul %s, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Not column-shift: another number for each element.
+// CHECK-LABEL: func.func @main(%varied
+// CHECK:      %varied_1 = equivalence.class %varied
+// CHECK-NEXT: %m_1 = equivalence.class %m
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.sub %varied_1, %m_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %s, %w_1
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%varied: tensor<8x4xf32>, %m: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %s = forge.sub %varied, %m : tensor<8x4xf32>
+  %y = forge.matmul %s, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
