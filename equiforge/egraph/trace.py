@@ -136,12 +136,16 @@ class TracingEngine(Engine):
         assert isinstance(facts, list)
         assert isinstance(actions, list)
         match = f"({record.relation} {' '.join(record.columns)})"
-        lets = " ".join(write(a) for a in actions if isinstance(a, list) and a[0] == "let" and self._is_attribute(a[2]))
+        attributes = [a for a in actions if isinstance(a, list) and a[0] == "let" and self._is_attribute(a[2])]
+        lets = " ".join(map(write, attributes))
         query = " ".join(map(write, facts))
+        # What the record names is there when the second rule runs.
+        rest = Form(form.line)
+        rest.extend(a for a in actions if a not in attributes or str(a[1]) not in record.columns)
         return [
             f"(relation {record.relation} ({' '.join(record.columns.values())}))",
             f"(rule ({query}) ({lets} {match}) :ruleset {ruleset} :name {name})",
-            f'(rule ({query} {match}) {write(actions)} :ruleset {ruleset}-apply :name "{name.strip(chr(34))} apply")',
+            f'(rule ({query} {match}) {write(rest)} :ruleset {ruleset}-apply :name "{name.strip(chr(34))} apply")',
         ]
 
     def _is_attribute(self, expression: Expression) -> bool:
