@@ -30,7 +30,7 @@ _VIEWS = (forge.TransposeOp, forge.ReshapeOp, forge.ExpandOp, forge.SliceOp)
 _HEAVY = (forge.MatmulOp, forge.ReduceOp)
 _LAUNCH_BYTES = 8_000_000
 """What a kernel launch costs, in bytes that a device of some TB/s moves meanwhile: every run has at least one."""
-GRANULARITIES = (4, 8, 16)
+GRANULARITIES = (4, 6)
 """Limits of weight for which partitions are made."""
 
 
