@@ -428,7 +428,7 @@ class Instance:
             if expression[0] == '"':
                 return expression.strip('"')
             if is_literal(expression):
-                return float(expression) if "." in expression else int(expression)
+                return float(expression) if "." in expression or "inf" in expression else int(expression)
             return self.attributes.get(expression)
         if is_term(expression):
             return None

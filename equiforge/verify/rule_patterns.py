@@ -54,7 +54,7 @@ def is_term(expression: Expression) -> bool:
 
 def is_literal(atom: str) -> bool:
     """True for a number or a string with its quotes."""
-    return atom[0] == '"' or atom[0].isdigit() or (atom[0] == "-" and atom[1:2].isdigit())
+    return atom[0] == '"' or atom in ("inf", "-inf") or atom.removeprefix("-")[:1].isdigit()
 
 
 def conclusions(rule: RuleEntry) -> list[Form]:

@@ -38,6 +38,10 @@ def _unary(name: str, x: Any) -> Any:
             return getattr(s, name)(x)
         case "ceil":
             return s.ceiling(x)
+        case "round":
+            # Halves go to the even neighbour.
+            half = x + s.Rational(1, 2)
+            return s.floor(half) - s.Piecewise((1, s.Eq(s.Mod(half, 2), 1)), (0, True))
         case "neg":
             return -x
         case "abs":

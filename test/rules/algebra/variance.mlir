@@ -90,3 +90,31 @@ func.func @main(%square: tensor<4x4xf32>) -> tensor<4x1xf32> {
   %y = forge.reduce sum over 1 %q : (tensor<4x4xf32>) -> tensor<4x1xf32>
   func.return %y : tensor<4x1xf32>
 }
+
+// -----
+
+// Not variance-in-one-pass: the constant widens the mean, so that the product of mean and sum has no size 1.
+// CHECK-LABEL: func.func @main(%widened
+// CHECK:      %widened_1 = equivalence.class %widened
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.reduce sum over 1 %widened_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.constant
+// CHECK-NEXT: [[V3:%[0-9]+]] = equivalence.class [[V2]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.div %s, [[V3]]
+// CHECK-NEXT: %m = equivalence.class [[V4]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.sub %widened_1, %m
+// CHECK-NEXT: %d = equivalence.class [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.mul %d, %d
+// CHECK-NEXT: %q = equivalence.class [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.reduce sum over 1 %q
+// CHECK-NEXT: %y = equivalence.class [[V7]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%widened: tensor<8x4xf32>) -> tensor<8x1xf32> {
+  %s = forge.reduce sum over 1 %widened : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  %0 = forge.constant 4.0 : tensor<8x4xf32>
+  %m = forge.div %s, %0 : (tensor<8x1xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %d = forge.sub %widened, %m : tensor<8x4xf32>
+  %q = forge.mul %d, %d : tensor<8x4xf32>
+  %y = forge.reduce sum over 1 %q : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  func.return %y : tensor<8x1xf32>
+}
