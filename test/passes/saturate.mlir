@@ -13,7 +13,7 @@
 
 // STATS:      // {{[0-9]+}} e-nodes, {{[0-9]+}} e-classes, {{[0-9]+}} rounds, {{[0-9.]+}} s: saturated
 // STATS:      {{[1-9][0-9]*}} matches {{[0-9.]+}} s of analysis
-// STATS:            1 matches {{[0-9.]+}} s of algebra
+// STATS:      {{[1-9][0-9]*}} matches {{[0-9.]+}} s of algebra
 // STATS:      {{[1-9][0-9]*}} matches {{[0-9.]+}} s of propagation
 // STATS:      matches of row-scale
 // STATS:      // 0 rolling reductions
