@@ -115,7 +115,7 @@ def _compute(op: Operation, out: Any, x: Any, *rest: Any) -> None:
         case forge.ConcatOp():
             _torch.cat((x, *rest), op.dim, out=out)
         case forge.GatherOp():
-            index = _torch.remainder(rest[0], max(x.shape[op.dim], 1))
+            index = _torch.remainder(rest[0], max(x.shape[op.dim], 1)).to(_torch.int64)
             _torch.take_along_dim(x, index, op.dim, out=out)
         case forge.PadOp():
             out.fill_(op.value).narrow(op.dim, op.low, x.shape[op.dim]).copy_(x)

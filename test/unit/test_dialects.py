@@ -263,7 +263,11 @@ ERRORS = {
         PROGRAM,
         "pass saturate has no option max-secnds (did you mean",
     ),
-    "option without options": (["-p", "cse{x=1}"], PROGRAM, "pass cse has no option x (it has no options)"),
+    "option without options": (
+        ["-p", "inline-calls{x=1}"],
+        PROGRAM,
+        "pass inline-calls has no option x (it has no options)",
+    ),
     "value of an option": (["-p", "saturate{max-seconds=soon}"], PROGRAM, "pass saturate: Incompatible types"),
     "list of passes": (["-p", "saturate{"], PROGRAM, "can't read the list of passes 'saturate{'"),
     "flag": (["--pases", "cse"], PROGRAM, "unrecognized arguments: --pases (did you mean --passes"),
