@@ -34,11 +34,8 @@ class GivenRun(Run):
             return self.result
         for number, tiles in enumerate(self.program.candidates):
             row = CandidateRow(number, 0, 0, -1, -1, nan, nan, tile_ir=str(tiles))
-            self.result.candidates.append(row)
-            try:
+            with self._attempt(row):
                 self._emit(row, tiles)
-            except EquiforgeError as error:
-                row.rejected, row.rejected_at = str(error), self._at
             self.progress("triton", (number + 1) / len(self.program.candidates))
         self._choose_best()
         return self.result

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.builtin import Builtin, ModuleOp, StringAttr
 from xdsl.dialects.func import Func
+from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 _SEPARATOR = "// -----"
+
+
+def text_without_names(function: Operation) -> str:
+    """The text of a function in which neither its own name, nor those of values, nor source lines count: equal texts
+    are equal functions."""
+    plain = function.clone()
+    plain.properties["sym_name"] = StringAttr("f")
+    for op in plain.walk():
+        op.attributes.pop("loc", None)
+        for value in (*op.results, *(a for region in op.regions for block in region.blocks for a in block.args)):
+            value.name_hint = None
+    return str(plain)
 
 
 def split_modules(text: str) -> list[tuple[int, str]]:

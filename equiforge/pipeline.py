@@ -62,7 +62,8 @@ class Options:
     def partitions(self, module: ModuleOp) -> bool:
         """Whether the program is searched by subgraphs."""
         if self.partition == "auto":
-            from equiforge.partition.segments import has_calls, main_function, weight_of
+            from equiforge.partition.segments import has_calls, weight_of
+            from equiforge.verify.interpreter import main_function
 
             function = main_function(module)
             return has_calls(function) or weight_of(function) > AUTO_PARTITION
@@ -233,7 +234,6 @@ class Run:
         """Candidates one after another until ``top`` of them are emitted; what fails is kept with its reason."""
         from equiforge.search.to_tile import to_tile
 
-        shown: list[str] = []
         done = 0
         first = found.top(self.options.top)
         rest = [c for c in found.candidates if all(c.id != f.id for f in first)]
@@ -241,23 +241,36 @@ class Run:
             if done >= self.options.top:
                 break
             row = self._row(candidate)
-            self.result.candidates.append(row)
-            try:
-                with self._timed("extract"):
-                    tiles = to_tile(graph, candidate)
-                    tiles.verify()
-                    row.tile_ir = str(tiles)
-                if self.options.stop_after == "extract":
-                    shown.append(f"// candidate {row.id}\n{row.tile_ir}")
-                    done += 1
-                    continue
-                self._emit(row, tiles)
+            with self._attempt(row):
+                tiles = self._written(row, lambda candidate=candidate: to_tile(graph, candidate))
+                if self.options.stop_after != "extract":
+                    self._emit(row, tiles)
                 done += 1
-            except EquiforgeError as error:
-                row.rejected, row.rejected_at = str(error), self._at
             self.progress("triton", done / self.options.top)
+        self._conclude()
+
+    @contextmanager
+    def _attempt(self, row: CandidateRow) -> Generator[None]:
+        """Puts a candidate into the report; what fails in the context is the reason why it is rejected."""
+        self.result.candidates.append(row)
+        try:
+            yield
+        except EquiforgeError as error:
+            row.rejected, row.rejected_at = str(error), self._at
+
+    def _written(self, row: CandidateRow, make: Callable[[], ModuleOp]) -> ModuleOp:
+        """The tile program of a candidate, verified and kept as text."""
+        with self._timed("extract"):
+            tiles = make()
+            tiles.verify()
+            row.tile_ir = str(tiles)
+        return tiles
+
+    def _conclude(self) -> None:
+        """The candidates that were written, for a run that stops there; else the best one."""
         if self.options.stop_after == "extract":
-            self.result.ir = "\n// -----\n".join(shown)
+            written = [f"// candidate {row.id}\n{row.tile_ir}" for row in self.result.candidates if not row.rejected]
+            self.result.ir = "\n// -----\n".join(written)
             return
         self._choose_best()
 

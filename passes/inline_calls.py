@@ -36,7 +36,7 @@ class InlineCallsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from equiforge.partition.compose import inline_call
-        from equiforge.partition.segments import main_function
+        from equiforge.verify.interpreter import main_function
 
         functions = {f.sym_name.data: f for f in op.body.block.ops if isinstance(f, FuncOp)}
         main = main_function(op)

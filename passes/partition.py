@@ -47,7 +47,8 @@ class PartitionPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from equiforge.partition.outline import outline
-        from equiforge.partition.segments import CutPoints, main_function
+        from equiforge.partition.segments import CutPoints
+        from equiforge.verify.interpreter import main_function
 
         if self.limit < 1:
             raise EquiforgeError(f"partition: limit {self.limit}, but a subgraph has at least weight 1")

@@ -21,7 +21,7 @@ from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.kernel_builder import KernelBuilder, is_parallel
 from equiforge.codegen.layout import Layout
 from equiforge.codegen.shared import with_shared_ops
-from equiforge.codegen.sources import Memory, Sources, is_argument
+from equiforge.codegen.sources import Memory, Sources, is_argument, under_layouts
 from equiforge.dialects import forge, kernel, tile
 from equiforge.dialects.tile_types import element_type_of, shape_of
 
@@ -112,14 +112,12 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
         for value in builder.arguments:
             if value in buffers:
                 continue
-            ref = kernel.RefType.of(sources.root_layout(value), element_type_of(value.type))
             if isinstance(value.owner, forge.ConstantOp):
-                constant = kernel.BufferOp("constant", value.name_hint or "table", ref, value.owner.value)
-                body.add_op(constant)
-                buffers[value] = constant.result
-            else:
-                kind = "output" if value in outputs else "temporary"
-                buffers[value] = _buffer(body, kind, value.name_hint or f"stored{len(buffers)}", ref)
+                buffers[value] = _table(body, value, value.owner)
+                continue
+            ref = kernel.RefType.of(sources.root_layout(value), element_type_of(value.type))
+            kind = "output" if value in outputs else "temporary"
+            buffers[value] = _buffer(body, kind, value.name_hint or f"stored{len(buffers)}", ref)
         body.add_op(kernel.LaunchOp(name, [buffers[v] for v in builder.arguments]))
     body.add_op(kernel.ReturnOp([_result(v, sources, buffers, body) for v in returned]))
 
@@ -153,7 +151,7 @@ def _returned(function: func.FuncOp) -> list[SSAValue]:
 
 def _name_stored(stores: Sequence[tile.StoreOp], returned: Sequence[SSAValue]) -> None:
     """Results without a name of their own are ``out``, other stored values ``stored``."""
-    results = {_under_views(v): number for number, v in enumerate(returned)}
+    results = {under_layouts(v): number for number, v in enumerate(returned)}
     for number, store in enumerate(stores):
         if store.result.name_hint is None:
             place = results.get(store.result)
@@ -161,12 +159,6 @@ def _name_stored(stores: Sequence[tile.StoreOp], returned: Sequence[SSAValue]) -
                 store.result.name_hint = f"stored{number}"
             else:
                 store.result.name_hint = "out" if len(returned) == 1 else f"out{place}"
-
-
-def _under_views(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, forge.TransposeOp | forge.ReshapeOp | forge.ExpandOp | forge.SliceOp):
-        value = value.owner.operand
-    return value
 
 
 def _root(store: tile.StoreOp | forge.OpaqueOp, order: int) -> _Root:
@@ -276,6 +268,14 @@ def _unique(names: set[str], name: str) -> str:
     return candidate
 
 
+def _table(body: Block, value: SSAValue, constant: forge.ConstantOp) -> SSAValue:
+    """The buffer of a literal; the layout of a literal is row-major."""
+    ref = kernel.RefType.of(Layout.dense(shape_of(value.type)), element_type_of(value.type))
+    buffer = kernel.BufferOp("constant", value.name_hint or "table", ref, constant.value)
+    body.add_op(buffer)
+    return buffer.result
+
+
 def _buffer(body: Block, kind: str, label: str, ref: kernel.RefType) -> SSAValue:
     buffer = kernel.BufferOp(kind, label, ref)
     body.add_op(buffer)
@@ -324,10 +324,7 @@ def _result(value: SSAValue, sources: Sources, buffers: dict[SSAValue, SSAValue]
     source = sources.of(value)
     if isinstance(owner := value.owner, forge.ConstantOp):
         if value not in buffers:
-            ref = kernel.RefType.of(Layout.dense(shape_of(value.type)), element_type_of(value.type))
-            constant = kernel.BufferOp("constant", value.name_hint or "table", ref, owner.value)
-            body.add_op(constant)
-            buffers[value] = constant.result
+            buffers[value] = _table(body, value, owner)
         return buffers[value]
     if not isinstance(source, Memory) or (source.root not in buffers and not is_argument(source.root)):
         raise CodegenError(f"an array that leaves the kernels ({value.type}) is neither stored nor an argument")

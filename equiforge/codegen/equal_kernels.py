@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 
 from equiforge.dialects import kernel
+from equiforge.ir_text import text_without_names
 
 
 def share_kernels(module: ModuleOp) -> None:
@@ -13,7 +14,7 @@ def share_kernels(module: ModuleOp) -> None:
     instead: dict[str, str] = {}
     for function in list(kernel.functions_of(module)):
         name = function.sym_name.data
-        known = first.setdefault(_text(function), name)
+        known = first.setdefault(text_without_names(function), name)
         if known != name:
             instead[name] = known
             function.detach()
@@ -21,18 +22,3 @@ def share_kernels(module: ModuleOp) -> None:
     for op in module.walk():
         if isinstance(op, kernel.LaunchOp) and (other := instead.get(op.callee.root_reference.data)) is not None:
             op.properties["callee"] = SymbolRefAttr(other)
-
-
-def _text(function: kernel.FuncOp) -> str:
-    """The function without the names of its values, its own, and source lines."""
-    plain = function.clone()
-    plain.sym_name = StringAttr("kernel")
-    for op in plain.walk():
-        op.attributes.pop("loc", None)
-        for result in op.results:
-            result.name_hint = None
-        for region in op.regions:
-            for block in region.blocks:
-                for argument in block.args:
-                    argument.name_hint = None
-    return str(plain)

@@ -11,8 +11,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from equiforge.codegen.sources import under_layouts
 from equiforge.cse.eliminate import Merge, eliminate
-from equiforge.dialects import forge, tile
+from equiforge.dialects import tile
 from equiforge.dialects.assembly import symbol_attr
 
 
@@ -43,8 +44,7 @@ def _returned(module: ModuleOp) -> list[SSAValue]:
 
 def _stored(value: SSAValue) -> Operation | None:
     """The store that a result is, or that it is a view of."""
-    while isinstance(value.owner, forge.TransposeOp | forge.ReshapeOp | forge.ExpandOp | forge.SliceOp):
-        value = value.owner.operand
+    value = under_layouts(value)
     return value.owner if isinstance(value.owner, tile.StoreOp) else None
 
 

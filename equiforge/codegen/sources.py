@@ -57,6 +57,13 @@ def strip_views(value: SSAValue) -> SSAValue:
     return value
 
 
+def under_layouts(value: SSAValue) -> SSAValue:
+    """What a chain of layout changes of a plain tensor begins at."""
+    while isinstance(value.owner, forge.TransposeOp | forge.ReshapeOp | forge.ExpandOp | forge.SliceOp):
+        value = value.owner.operand
+    return value
+
+
 def is_argument(value: SSAValue) -> bool:
     return isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), FuncOp)
 

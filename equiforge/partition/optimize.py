@@ -8,7 +8,6 @@ the product of all candidate lists.
 from __future__ import annotations
 
 import heapq
-import itertools
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -23,9 +22,11 @@ from equiforge.ir_text import parse_module
 from equiforge.partition.compose import compose
 from equiforge.partition.outline import fingerprint, outline
 from equiforge.partition.search import PartCandidate, PartOptions, PartResult, as_program, search_parts
-from equiforge.partition.segments import cuts, main_function
+from equiforge.partition.segments import cuts
 from equiforge.partition.store import ResultStore
 from equiforge.pipeline import CandidateRow, Result, Run
+from equiforge.search.programs import advanced
+from equiforge.verify.interpreter import main_function
 
 if TYPE_CHECKING:
     from equiforge.tune.validate import Verdict
@@ -89,13 +90,10 @@ def compositions(partitions: list[Partition], results: dict[str, PartResult]) ->
         composition, last = heapq.heappop(heap)
         yield composition
         partition = partitions[composition.partition]
-        # Those before the candidate that was advanced last stay: each composition is reached in one way.
-        for place, key in itertools.islice(enumerate(partition.parts.values()), last, None):
-            if composition.chosen[place] + 1 < len(results[key].candidates):
-                chosen = list(composition.chosen)
-                chosen[place] += 1
-                following = Composition(_cost(partition, results, tuple(chosen)), composition.partition, tuple(chosen))
-                heapq.heappush(heap, (following, place))
+        sizes = [len(results[key].candidates) for key in partition.parts.values()]
+        for place, chosen in advanced(composition.chosen, last, sizes):
+            following = Composition(_cost(partition, results, chosen), composition.partition, chosen)
+            heapq.heappush(heap, (following, place))
 
 
 def _cost(partition: Partition, results: dict[str, PartResult], chosen: tuple[int, ...]) -> float:
@@ -124,6 +122,7 @@ class PartitionedRun(Run):
         self._report()
         self._verdicts: dict[tuple[str, int], Verdict] = {}
         self._composed: dict[int, Composition] = {}
+        self._parsed: dict[tuple[str, int], ModuleOp] = {}
         self._compose()
         return self.result
 
@@ -183,35 +182,24 @@ class PartitionedRun(Run):
     def _compose(self) -> None:
         """Compositions one after another until ``top`` of them are emitted; what fails is kept with its reason."""
         done = tried = 0
-        shown: list[str] = []
         for composition in compositions(self.partitions, self.results):
             if done >= self.options.top or tried >= 4 * self.options.top:
                 break
             if self._refused(composition):
                 continue
             row = self._composed_row(len(self.result.candidates), composition)
-            self.result.candidates.append(row)
             tried += 1
-            try:
-                with self._timed("extract"):
-                    tiles = self._tiles(composition)
-                    row.tile_ir = str(tiles)
-                if self.options.stop_after == "extract":
-                    shown.append(f"// candidate {row.id}\n{row.tile_ir}")
-                else:
+            with self._attempt(row):
+                tiles = self._written(row, lambda composition=composition: self._tiles(composition))
+                if self.options.stop_after != "extract":
                     self._composed[row.id] = composition
                     self._emit(row, tiles)
                 done += row.rejected is None
-            except EquiforgeError as error:
-                row.rejected, row.rejected_at = str(error), self._at
             self.progress("triton", done / self.options.top)
         if not self.result.candidates:
             reasons = "; ".join(sorted({p.failed for p in self.partitions if p.failed}))
             raise EquiforgeError("no partition of the program can be searched", hint=reasons or None)
-        if self.options.stop_after == "extract":
-            self.result.ir = "\n// -----\n".join(shown)
-            return
-        self._choose_best()
+        self._conclude()
 
     def _members(self, composition: Composition) -> Iterator[tuple[str, str, int, PartCandidate]]:
         """Name, fingerprint, place and candidate of each distinct subgraph."""
@@ -234,10 +222,12 @@ class PartitionedRun(Run):
         )
 
     def _tiles(self, composition: Composition) -> ModuleOp:
-        programs = {name: parse_module(c.tile_ir, name) for name, _, _, c in self._members(composition)}
-        tiles = compose(self.partitions[composition.partition].main, programs)
-        tiles.verify()
-        return tiles
+        programs: dict[str, ModuleOp] = {}
+        for name, key, number, candidate in self._members(composition):
+            if (key, number) not in self._parsed:
+                self._parsed[key, number] = parse_module(candidate.tile_ir, name)
+            programs[name] = self._parsed[key, number]
+        return compose(self.partitions[composition.partition].main, programs)
 
     def _refused(self, composition: Composition) -> bool:
         """Whether it holds a candidate that has failed its check already."""

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from equiforge.dialects import forge
 from equiforge.errors import EquiforgeError
+from equiforge.ir_text import text_without_names
 from equiforge.partition.segments import Cut, CutPoints, is_call
 from equiforge.verify.interpreter import evaluate
 
@@ -147,12 +148,6 @@ def _name(function: FuncOp, value: SSAValue) -> str | None:
 def fingerprint(part: FuncOp) -> str:
     """A hash of what the function computes: its name, the names of values and source lines don't count."""
     plain = part.clone()
-    plain.sym_name = StringAttr("part")
+    # The names of arguments stand in their attributes too.
     plain.arg_attrs = None
-    for op in plain.walk():
-        op.attributes.pop("loc", None)
-        for result in op.results:
-            result.name_hint = None
-    for argument in plain.body.block.args:
-        argument.name_hint = None
-    return hashlib.sha256(str(plain).encode()).hexdigest()
+    return hashlib.sha256(text_without_names(plain).encode()).hexdigest()

@@ -23,7 +23,6 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from equiforge.dialects import forge, tile
 from equiforge.dialects.op_table import ELEMENT_BYTES
 from equiforge.dialects.tile_types import element_name, element_type_of, shape_of
-from equiforge.errors import EquiforgeError
 
 _SOURCES = (forge.ConstantOp, forge.IotaOp)
 _VIEWS = (forge.TransposeOp, forge.ReshapeOp, forge.ExpandOp, forge.SliceOp)
@@ -241,15 +240,6 @@ def cuts(function: FuncOp, granularities: Sequence[int] = GRANULARITIES) -> list
 def is_call(op: Operation) -> bool:
     """A call of an operator that is not modelled: it stays between subgraphs."""
     return isinstance(op, forge.OpaqueOp)
-
-
-def main_function(module: ModuleOp) -> FuncOp:
-    """The function of a program: ``@main``, or the only one."""
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    named = [f for f in functions if f.sym_name.data == "main"]
-    if len(named or functions) != 1:
-        raise EquiforgeError(f"expected one function @main in the module, found {len(functions)} functions")
-    return (named or functions)[0]
 
 
 def is_tile_program(module: ModuleOp) -> bool:

@@ -13,7 +13,7 @@ that its operands live longer. Only ops without effects run again: no draw of ra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -105,18 +105,9 @@ def _cut(schedule: Schedule, budget: int) -> None:
     lives = schedule.lives(steps)
     kept = set(schedule.arguments) - schedule.given_back
     across = sum(root.bytes for root, (first, last) in lives.items() if first < place <= last and root not in kept)
-    best, reached = steps, max(held)
-    for bound in (across - (reached - budget), across // 2, across // 4, 0):
-        choice = solve(cut, max_saved=bound) if 0 <= bound < across else None
-        if choice is None:
-            continue
-        tried = _with_choice(schedule, steps, place, choice)
-        peak = schedule.peak(tried)
-        if peak < reached:
-            best, reached = tried, peak
-        if reached <= budget:
-            break
-    schedule.steps = best
+    bounds = (across - (max(held) - budget), across // 2, across // 4, 0)
+    choices = (solve(cut, max_saved=bound) for bound in bounds if 0 <= bound < across)
+    _take_lowest(schedule, place, (choice for choice in choices if choice is not None), budget)
 
 
 def _spread(schedule: Schedule, budget: int) -> None:
@@ -128,12 +119,23 @@ def _spread(schedule: Schedule, budget: int) -> None:
     lives = schedule.lives(steps)
     across = [root for root, (first, last) in lives.items() if first < place <= last and root.step is not None]
     early = frozenset(step.op for step in steps[:place])
-    best, reached = steps, max(held)
-    for stride in (2, 3, 4, 6, 8, 12, 16, 32):
-        fixed = [root for root in across if root.step is not None and root.step.op not in schedule.pure]
+    fixed = [root for root in across if root.step is not None and root.step.op not in schedule.pure]
+
+    def every(stride: int) -> Choice:
         saved = {root.ssa for root in (*fixed, *across[::stride])}
         storages = tuple(s for ssa in saved for s in schedule.storages.of(ssa))
-        tried = _with_choice(schedule, steps, place, Choice(storages, early, early & schedule.pure, 0, 0))
+        return Choice(storages, early, early & schedule.pure, 0, 0)
+
+    _take_lowest(schedule, place, map(every, (2, 3, 4, 6, 8, 12, 16, 32)), budget)
+
+
+def _take_lowest(schedule: Schedule, place: int, choices: Iterable[Choice], budget: int) -> None:
+    """Take the choice for the step at ``place`` that lowers the peak most, none if none does; the first that fits the
+    budget ends the search."""
+    steps = schedule.steps
+    best, reached = steps, max(schedule.held(steps))
+    for choice in choices:
+        tried = _with_choice(schedule, steps, place, choice)
         peak = schedule.peak(tried)
         if peak < reached:
             best, reached = tried, peak

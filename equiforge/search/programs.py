@@ -13,7 +13,7 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,6 +36,18 @@ class Family:
     @property
     def least_us(self) -> float:
         return self.kernels[0].cost.estimate_us
+
+
+def advanced(chosen: tuple[int, ...], last: int, sizes: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The choices out of lists of ``sizes`` that follow one whose place ``last`` was advanced last: the place that is
+    advanced next, and the choice. Places before it stay, so each choice is reached in one way.
+
+    >>> list(advanced((0, 1), 0, [2, 2]))
+    [(0, (1, 1))]
+    """
+    for place in range(last, len(chosen)):
+        if chosen[place] + 1 < sizes[place]:
+            yield place, (*chosen[:place], chosen[place] + 1, *chosen[place + 1 :])
 
 
 def _family(root: int, kernels: list[KernelChoice]) -> Family:
@@ -235,12 +247,10 @@ class ProgramSearch:
     @staticmethod
     def _following(state: _Complete, order: Iterator[int]) -> Iterator[_Complete]:
         """The programs of the same skeleton that come next: one family advanced by one kernel."""
-        for place in range(state.last, len(state.families)):
-            kernels, number = state.families[place].kernels, state.chosen[place]
-            if number + 1 < len(kernels):
-                more = kernels[number + 1].cost.estimate_us - kernels[number].cost.estimate_us
-                chosen = (*state.chosen[:place], number + 1, *state.chosen[place + 1 :])
-                yield _Complete(state.bound + more, next(order), state.families, chosen, place)
+        for place, chosen in advanced(state.chosen, state.last, [len(f.kernels) for f in state.families]):
+            kernels, number = state.families[place].kernels, chosen[place]
+            more = kernels[number].cost.estimate_us - kernels[number - 1].cost.estimate_us
+            yield _Complete(state.bound + more, next(order), state.families, chosen, place)
 
     @staticmethod
     def _is_cyclic(families: tuple[Family, ...]) -> bool:

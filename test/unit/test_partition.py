@@ -22,10 +22,10 @@ from equiforge.partition.compose import inline_call
 from equiforge.partition.optimize import Partition, compositions, partitions_of
 from equiforge.partition.outline import outline
 from equiforge.partition.search import PartCandidate, PartOptions, PartResult, search_parts
-from equiforge.partition.segments import CutPoints, main_function, value_bytes
+from equiforge.partition.segments import CutPoints, value_bytes
 from equiforge.partition.store import ResultStore
 from equiforge.pipeline import Options, Result, optimize_program
-from equiforge.verify.interpreter import evaluate
+from equiforge.verify.interpreter import evaluate, main_function
 from equiforge.verify.random_programs import random_arguments, random_program
 
 SEEDS = range(40)
