@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from equiforge.commands.tables import output_console
 
 STRATEGIES = ("early", "after", "none")
 PROGRAMS = (
@@ -150,7 +151,7 @@ def main(
     if one is not None:
         print(json.dumps(measure(pickle.loads(one.read_bytes()), strategy, kernels, seconds)))
         return
-    console = Console()
+    console = output_console()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder, console.status("") as status:
         for spec in programs or PROGRAMS:

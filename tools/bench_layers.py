@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from equiforge.commands.tables import output_console
 
 _EXAMPLE = Path(__file__).resolve().parent.parent / "docs" / "examples" / "llama_block.py"
 _COLUMNS = ("layers", "ops", "subgraphs", "e_nodes", "launches", "estimate_us", "import_s", "search_s", "peak_mib")
@@ -69,7 +70,7 @@ def main(
     if one:
         print(json.dumps(measure(heights[0], tokens, rope, jobs, partition)))
         return
-    console = Console()
+    console = output_console()
     table = Table(box=None, pad_edge=False)
     for name in (*_COLUMNS, "× first"):
         table.add_column(name, justify="right", no_wrap=True)
