@@ -33,7 +33,7 @@ class GivenRun(Run):
             self.result.ir = "\n// -----\n".join(map(str, self.program.candidates))
             return self.result
         for number, tiles in enumerate(self.program.candidates):
-            row = CandidateRow(number, 0, 0, -1, -1, nan, nan, tile_ir=str(tiles))
+            row = CandidateRow(number, 0, 0, -1, -1, nan, nan)
             with self._attempt(row):
                 self._emit(row, tiles)
             self.progress("triton", (number + 1) / len(self.program.candidates))

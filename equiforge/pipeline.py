@@ -88,8 +88,8 @@ class CandidateRow:
     rejected_at: str = ""
     """The stage that turned it down."""
     source: str = field(default="", repr=False)
-    tile_ir: str = field(default="", repr=False)
-    kernel_ir: str = field(default="", repr=False)
+    ir: str = field(default="", repr=False)
+    """Its tile or kernel IR, where the run stops at that stage."""
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Result:
         """The report in the documented schema."""
         from equiforge.reasons import reasons_of
 
-        hidden = ("source", "tile_ir", "kernel_ir")
+        hidden = ("source", "ir")
         return {
             "program": self.program,
             "target": self.target,
@@ -242,9 +242,10 @@ class Run:
                 break
             row = self._row(candidate)
             with self._attempt(row):
-                tiles = self._written(row, lambda candidate=candidate: to_tile(graph, candidate))
-                if self.options.stop_after != "extract":
-                    self._emit(row, tiles)
+                with self._timed("extract"):
+                    tiles = to_tile(graph, candidate)
+                    tiles.verify()
+                self._carry_on(row, tiles)
                 done += 1
             self.progress("triton", done / self.options.top)
         self._conclude()
@@ -258,18 +259,17 @@ class Run:
         except EquiforgeError as error:
             row.rejected, row.rejected_at = str(error), self._at
 
-    def _written(self, row: CandidateRow, make: Callable[[], ModuleOp]) -> ModuleOp:
-        """The tile program of a candidate, verified and kept as text."""
-        with self._timed("extract"):
-            tiles = make()
-            tiles.verify()
-            row.tile_ir = str(tiles)
-        return tiles
+    def _carry_on(self, row: CandidateRow, tiles: ModuleOp) -> None:
+        """From the tile program of a candidate to its verdict, or just its text for a run that stops there."""
+        if self.options.stop_after == "extract":
+            row.ir = str(tiles)
+        else:
+            self._emit(row, tiles)
 
     def _conclude(self) -> None:
         """The candidates that were written, for a run that stops there; else the best one."""
         if self.options.stop_after == "extract":
-            written = [f"// candidate {row.id}\n{row.tile_ir}" for row in self.result.candidates if not row.rejected]
+            written = [f"// candidate {row.id}\n{row.ir}" for row in self.result.candidates if not row.rejected]
             self.result.ir = "\n// -----\n".join(written)
             return
         self._choose_best()
@@ -302,7 +302,8 @@ class Run:
         with self._timed("kernel"):
             kernels = build_kernels(tiles, self.program.input_strides())
             apply_schedules(kernels, self.options.target)
-            row.kernel_ir = str(kernels)
+            if self.options.stop_after == "kernel":
+                row.ir = str(kernels)
         with self._timed("triton"):
             header = {"program": self.program.name, "target": self.options.target, "candidate": str(row.id)}
             row.source = emit_triton(kernels, header)
@@ -344,7 +345,7 @@ class Run:
         if best is None:
             return
         if self.options.stop_after == "kernel":
-            self.result.ir = best.kernel_ir
+            self.result.ir = best.ir
         elif self.options.stop_after == "triton":
             self.result.ir = best.source
         if self.options.out is not None:

@@ -52,9 +52,9 @@ class PartitionPass(ModulePass):
 
         if self.limit < 1:
             raise EquiforgeError(f"partition: limit {self.limit}, but a subgraph has at least weight 1")
-        function = main_function(op)
-        cut = CutPoints(function).cheapest(self.limit)
-        result = outline(op, function, cut)
+        points = CutPoints(main_function(op))
+        cut = points.cheapest(self.limit)
+        result = outline(op, points, cut)
         if self.statistics:
             distinct = len(list(result.body.block.ops)) - 1
             print(f"// {len(cut.runs)} calls of {distinct} subgraphs, {cut.traffic} B", file=sys.stderr)

@@ -11,17 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from equiforge.codegen.equal_kernels import share_kernels
+from equiforge.codegen.equal_kernels import KernelForms, share_kernels
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.kernel_builder import KernelBuilder, is_parallel
 from equiforge.codegen.layout import Layout
 from equiforge.codegen.shared import with_shared_ops
 from equiforge.codegen.sources import Memory, Sources, is_argument, under_layouts
+from equiforge.cse.effects import collector_paused
 from equiforge.dialects import forge, kernel, tile
 from equiforge.dialects.tile_types import element_type_of, shape_of
 
@@ -54,6 +56,7 @@ class _Root:
         return self.store
 
 
+@collector_paused()
 def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] | None = None) -> ModuleOp:
     """The kernel graph of a tile program, in a new module; ``input_strides`` are the strides of arguments that are
     not row-major.
@@ -95,6 +98,9 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
         buffers[argument] = _buffer(body, "input", argument.name_hint or f"arg{number}", ref)
     functions: list[kernel.FuncOp] = []
     names: set[str] = set()
+    forms = KernelForms(sources)
+    # The name of the kernel of each form and grid, and the places of its arguments among its values.
+    known: dict[Any, tuple[str, list[int]]] = {}
     outputs = {m.root for v in returned if isinstance(m := sources.of(v), Memory)}
     axes = [op for op in module.ops if isinstance(op, tile.AxisOp)]
     outer = {op.axis_name: op.outer for op in axes if op.outer is not None}
@@ -106,10 +112,16 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
         for axis in grid:
             if outer.get(axis) in grid:
                 raise CodegenError(f"a grid over @{outer[axis]} and @{axis} within it: one axis does")
-        builder = KernelBuilder(sources, grid, outer)
-        name = _unique(names, _kernel_name(group))
-        functions.append(builder.build(name, [(r.stored, r.base, r.collected) for r in group]))
-        for value in builder.arguments:
+        stored = [(r.stored, r.base, r.collected) for r in group]
+        form, values = forms.of(stored)
+        if (grid, form) not in known:
+            builder = KernelBuilder(sources, grid, outer)
+            name = _unique(names, _kernel_name(group))
+            functions.append(builder.build(name, stored))
+            known[grid, form] = name, [values.index(value) for value in builder.arguments]
+        name, places = known[grid, form]
+        taken = [values[place] for place in places]
+        for value in taken:
             if value in buffers:
                 continue
             if isinstance(value.owner, forge.ConstantOp):
@@ -118,7 +130,7 @@ def build_kernels(module: ModuleOp, input_strides: Mapping[int, Sequence[int]] |
             ref = kernel.RefType.of(sources.root_layout(value), element_type_of(value.type))
             kind = "output" if value in outputs else "temporary"
             buffers[value] = _buffer(body, kind, value.name_hint or f"stored{len(buffers)}", ref)
-        body.add_op(kernel.LaunchOp(name, [buffers[v] for v in builder.arguments]))
+        body.add_op(kernel.LaunchOp(name, [buffers[v] for v in taken]))
     body.add_op(kernel.ReturnOp([_result(v, sources, buffers, body) for v in returned]))
 
     graph = kernel.GraphOp(function.sym_name.data, Region(body))

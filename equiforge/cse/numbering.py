@@ -14,7 +14,7 @@ only those in ``MEANINGFUL`` count.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,6 +114,22 @@ class Numbering:
         if regions is None:
             return (kind.index, attributes, results, *operands)
         return (kind.index, attributes, results, regions, *operands)
+
+    def sign(self, op: Operation) -> int:
+        """A number for what an op without regions is, whatever values it takes: its class, attributes and types."""
+        types = [self.attribute(value.type) for value in (*op.operands, *op.results)]
+        kind = self.kind(op)
+        return self.intern((kind.index, self._attributes(op, kind), *types))
+
+    def form(self, ops: Iterable[Operation], inputs: Iterable[SSAValue], outputs: Iterable[SSAValue]) -> int:
+        """A number for ``outputs`` as a function of ``inputs`` by ops without regions in this order: functions of one
+        form differ in names and source lines alone."""
+        places = {value: place for place, value in enumerate(inputs)}
+        lines: list[Any] = []
+        for op in ops:
+            lines.append((self.sign(op), *[places[value] for value in op.operands]))
+            places.update((result, place) for place, result in enumerate(op.results, len(places)))
+        return self.intern((*lines, *[places[value] for value in outputs]))
 
     def _attributes(self, op: Operation, kind: Kind) -> Any:
         found = [(name, self.attribute(value)) for name, value in op.properties.items()]

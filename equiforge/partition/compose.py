@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from equiforge.cse.effects import collector_paused
 from equiforge.dialects import forge, tile
 from equiforge.errors import EquiforgeError
 from equiforge.ir_text import parse_module
@@ -26,6 +27,7 @@ from equiforge.partition.segments import is_call
 _SYMBOLS = (tile.AxisOp, tile.ReducerOp)
 
 
+@collector_paused()
 def compose(main: FuncOp, programs: Mapping[str, ModuleOp]) -> ModuleOp:
     """The tile program of ``main``, which calls functions that ``programs`` has tile programs for, and operators that
     are not modelled. Raises EquiforgeError where it calls another or a program does not fit its call."""
@@ -46,13 +48,17 @@ def compose(main: FuncOp, programs: Mapping[str, ModuleOp]) -> ModuleOp:
 def inline_call(call: CallOp, callee: FuncOp) -> None:
     """Replace a call by the ops of what it calls. Raises EquiforgeError where the types do not fit."""
     name = call.callee.string_value()
-    given, taken = [v.type for v in call.arguments], list(callee.body.block.arg_types)
-    if given != taken:
-        raise EquiforgeError(f"@{name} takes ({', '.join(map(str, taken))}), not ({', '.join(map(str, given))})")
     block = call.parent_block()
     last = callee.body.block.last_op
     if block is None or not isinstance(last, ReturnOp):
         raise EquiforgeError(f"@{name} does not end with func.return")
+    for verb, called, own in (
+        ("takes", call.arguments, callee.body.block.args),
+        ("returns", call.results, last.operands),
+    ):
+        wanted, found = [v.type for v in called], [v.type for v in own]
+        if wanted != found:
+            raise EquiforgeError(f"@{name} {verb} ({', '.join(map(str, found))}), not ({', '.join(map(str, wanted))})")
     local: dict[SSAValue, SSAValue] = dict(zip(list[SSAValue](callee.body.block.args), call.arguments, strict=True))
     for op in callee.body.block.ops:
         if op is not last:

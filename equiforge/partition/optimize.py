@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 
+from equiforge.cse.effects import collector_paused
 from equiforge.errors import EquiforgeError
 from equiforge.ir_text import parse_module
 from equiforge.partition.compose import compose
 from equiforge.partition.outline import fingerprint, outline
 from equiforge.partition.search import PartCandidate, PartOptions, PartResult, as_program, search_parts
-from equiforge.partition.segments import cuts
+from equiforge.partition.segments import CutPoints, cuts
 from equiforge.partition.store import ResultStore
 from equiforge.pipeline import CandidateRow, Result, Run
 from equiforge.search.programs import advanced
@@ -57,15 +58,16 @@ class Composition:
     chosen: tuple[int, ...] = field(compare=True)
 
 
+@collector_paused()
 def partitions_of(module: ModuleOp) -> tuple[list[Partition], dict[str, str]]:
     """The partitions of a program, and all distinct subgraphs as program texts by fingerprint."""
     found: list[Partition] = []
     texts: dict[str, str] = {}
     numerics = module.attributes.get("forge.numerics")
     mode = numerics.data if isinstance(numerics, StringAttr) else "real"
-    function = main_function(module)
-    for cut in cuts(function):
-        outlined = outline(module, function, cut)
+    points = CutPoints(main_function(module))
+    for cut in cuts(points):
+        outlined = outline(module, points, cut)
         main = main_function(outlined)
         parts: dict[str, str] = {}
         for op in outlined.body.block.ops:
@@ -190,10 +192,10 @@ class PartitionedRun(Run):
             row = self._composed_row(len(self.result.candidates), composition)
             tried += 1
             with self._attempt(row):
-                tiles = self._written(row, lambda composition=composition: self._tiles(composition))
-                if self.options.stop_after != "extract":
-                    self._composed[row.id] = composition
-                    self._emit(row, tiles)
+                with self._timed("extract"):
+                    tiles = self._tiles(composition)
+                self._composed[row.id] = composition
+                self._carry_on(row, tiles)
                 done += row.rejected is None
             self.progress("triton", done / self.options.top)
         if not self.result.candidates:
@@ -241,12 +243,13 @@ class PartitionedRun(Run):
         from equiforge.tune.validate import Verdict, validate_candidate
 
         worst = 0.0
-        for name, key, number, candidate in self._members(self._composed[row.id]):
+        for name, key, number, _ in self._members(self._composed[row.id]):
             verdict = self._verdicts.get((key, number))
             if verdict is None:
-                program, program_tiles = parse_module(self.texts[key]), parse_module(candidate.tile_ir)
                 try:
-                    verdict = validate_candidate(program, program_tiles, self.options.seed)
+                    verdict = validate_candidate(
+                        parse_module(self.texts[key]), self._parsed[key, number], self.options.seed
+                    )
                 except EquiforgeError as error:
                     verdict = Verdict(False, worst, str(error))
                 self._verdicts[key, number] = verdict

@@ -14,6 +14,7 @@ order of their first use and ops in program order, so the repeated layers of a m
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
@@ -30,15 +31,15 @@ _LARGEST_CONSTANT = 65_536
 """Elements of a constant that a call of an operator may take."""
 
 
-def outline(module: ModuleOp, function: FuncOp, cut: Cut) -> ModuleOp:
+def outline(module: ModuleOp, points: CutPoints, cut: Cut) -> ModuleOp:
     """A new module with one private function for each distinct subgraph of ``cut`` and a main function that calls them
     in program order."""
-    points = CutPoints(function)
+    function = points.function
     main = Block(arg_types=function.body.block.arg_types)
     mapped: dict[SSAValue, SSAValue] = dict(zip(function.body.block.args, main.args, strict=True))
     for old, new in mapped.items():
         new.name_hint = old.name_hint
-    known: dict[str, FuncOp] = {}
+    known: dict[int, FuncOp] = {}
     for run in cut.runs:
         if is_call(run[0]):
             main.add_op(run[0].clone(mapped))
@@ -46,14 +47,16 @@ def outline(module: ModuleOp, function: FuncOp, cut: Cut) -> ModuleOp:
         inputs, outputs = _interface(points, run)
         if not outputs:
             continue
-        part = _part(points, run, inputs, outputs, f"part{len(known)}")
+        ops = _with_free(points, run)
+        form = points.numbering.form(ops, inputs, outputs)
+        part = known.get(form) or _part(points, ops, inputs, outputs, f"part{len(known)}")
         if not inputs:
             for old, constant in zip(outputs, _evaluated(part), strict=True):
                 main.add_op(constant)
                 constant.result.name_hint = old.name_hint
                 mapped[old] = constant.result
             continue
-        part = known.setdefault(fingerprint(part), part)
+        known[form] = part
         call = CallOp(part.sym_name.data, [mapped[v] for v in inputs], [v.type for v in outputs])
         main.add_op(call)
         for old, new in zip(outputs, call.results, strict=True):
@@ -102,33 +105,29 @@ def _interface(points: CutPoints, run: tuple[Operation, ...]) -> tuple[list[SSAV
     return list(inputs), [r for op in run for r in op.results if leaves(r)]
 
 
+def _with_free(points: CutPoints, run: Sequence[Operation]) -> list[Operation]:
+    """The ops of a run, each after the free ops that it reads."""
+    found: dict[Operation, None] = {}
+    stack = list(reversed(run))
+    while stack:
+        owners = [v.owner for v in stack[-1].operands]
+        missing = [op for op in owners if isinstance(op, Operation) and op in points.free and op not in found]
+        if missing:
+            stack.extend(missing)
+        else:
+            found[stack.pop()] = None
+    return list(found)
+
+
 def _part(
-    points: CutPoints, run: tuple[Operation, ...], inputs: list[SSAValue], outputs: list[SSAValue], name: str
+    points: CutPoints, ops: Sequence[Operation], inputs: list[SSAValue], outputs: list[SSAValue], name: str
 ) -> FuncOp:
     block = Block(arg_types=[v.type for v in inputs])
     mapped: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
     for old, new in mapped.items():
         new.name_hint = _name(points.function, old)
-
-    def place(op: Operation) -> None:
-        """Clones an op after the free ops that it reads."""
-        stack = [op]
-        while stack:
-            current = stack[-1]
-            missing = [
-                v.owner
-                for v in current.operands
-                if v not in mapped and isinstance(v.owner, Operation) and v.owner in points.free
-            ]
-            if missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
-            if current.results[0] not in mapped:
-                block.add_op(current.clone(mapped))
-
-    for op in run:
-        place(op)
+    for op in ops:
+        block.add_op(op.clone(mapped))
     block.add_op(ReturnOp(*(mapped[v] for v in outputs)))
     types = ([v.type for v in inputs], [v.type for v in outputs])
     part = FuncOp(name, types, Region(block), visibility="private")

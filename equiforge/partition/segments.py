@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from equiforge.cse.numbering import Numbering
 from equiforge.dialects import forge, tile
 from equiforge.dialects.op_table import ELEMENT_BYTES
 from equiforge.dialects.tile_types import element_name, element_type_of, shape_of
@@ -54,6 +55,7 @@ class CutPoints:
 
     def __init__(self, function: FuncOp):
         self.function = function
+        self.numbering = Numbering()
         block = function.body.block
         self.free: set[Operation] = set()
         self.ops: list[Operation] = []
@@ -184,8 +186,8 @@ class CutPoints:
     def anchors(self) -> tuple[int, ...]:
         """Places that cut the program at each of its repetitions, where the least is alive; none if it does not repeat
         itself."""
-        signs = [_signature(op) for op in self.ops]
-        places: dict[object, list[int]] = {}
+        signs = [self.numbering.sign(op) for op in self.ops]
+        places: dict[int, list[int]] = {}
         for number, op in enumerate(self.ops):
             if self.weight(op):
                 places.setdefault(signs[number], []).append(number)
@@ -226,10 +228,9 @@ class CutPoints:
         return sorted(parts, key=lambda part: self.place[part[0]])
 
 
-def cuts(function: FuncOp, granularities: Sequence[int] = GRANULARITIES) -> list[Cut]:
+def cuts(points: CutPoints, granularities: Sequence[int] = GRANULARITIES) -> list[Cut]:
     """Different partitions of a function, one for each granularity that changes anything, those with the least traffic
     first."""
-    points = CutPoints(function)
     found: dict[tuple[tuple[Operation, ...], ...], Cut] = {}
     for limit in granularities:
         cut = points.cheapest(limit)
@@ -257,17 +258,7 @@ def weight_of(function: FuncOp) -> int:
     return sum(isinstance(op, _HEAVY) for op in function.body.block.ops)
 
 
-def _signature(op: Operation) -> object:
-    """What equal ops of two repetitions have in common."""
-    return (
-        op.name,
-        tuple(sorted(op.properties.items())),
-        tuple(v.type for v in op.operands),
-        tuple(v.type for v in op.results),
-    )
-
-
-def _longest_match(signs: Sequence[object], period: int) -> tuple[int, int]:
+def _longest_match(signs: Sequence[int], period: int) -> tuple[int, int]:
     """Start and length of the longest stretch that comes again after ``period`` ops."""
     best, start = (0, 0), 0
     for n in range(len(signs) - period + 1):

@@ -20,7 +20,7 @@ from equiforge.frontend.program import import_module
 from equiforge.ir_text import parse_module
 from equiforge.partition.compose import inline_call
 from equiforge.partition.optimize import Partition, compositions, partitions_of
-from equiforge.partition.outline import outline
+from equiforge.partition.outline import fingerprint, outline
 from equiforge.partition.search import PartCandidate, PartOptions, PartResult, search_parts
 from equiforge.partition.segments import CutPoints, value_bytes
 from equiforge.partition.store import ResultStore
@@ -91,9 +91,12 @@ def test_subgraphs_are_convex_and_hold_each_op_once(seed: int, limit: int) -> No
 def test_a_partitioned_program_computes_the_same(seed: int) -> None:
     module = random_program(seed, 14)
     arguments = random_arguments(module, seed)
-    function = main_function(module)
+    points = CutPoints(main_function(module))
     for limit in (1, 2, 5):
-        again = inlined(outline(module, function, CutPoints(function).cheapest(limit)))
+        outlined = outline(module, points, points.cheapest(limit))
+        parts = [f for f in outlined.body.block.ops if isinstance(f, FuncOp) and f is not main_function(outlined)]
+        assert len({fingerprint(part) for part in parts}) == len(parts), "equal subgraphs are one function"
+        again = inlined(outlined)
         again.verify()
         for wanted, found in zip(evaluate(module, arguments), evaluate(again, arguments), strict=True):
             np.testing.assert_array_equal(found, wanted)
