@@ -10,7 +10,8 @@ from xdsl.traits import SymbolTable
 
 from equiforge.analysis.dim_groups import DimGroups, Relation, field_shapes
 from equiforge.analysis.dim_rules import RULES, align_block, matmul, pointwise, reduce_dim, rule, where
-from equiforge.dialects import tile
+from equiforge.dialects import forge, tile
+from equiforge.dialects.tile_types import PartitionAttr, states_of
 
 RULES[tile.StoreOp] = pointwise
 
@@ -44,6 +45,16 @@ rule(tile.CombineOp)(along)
 def replicate(groups: DimGroups, op: tile.ReplicateOp) -> None:
     """Dimensions stay."""
     groups.align_values(op.operand, op.result)
+
+
+@rule(forge.ExpandOp)
+def expand(groups: DimGroups, op: forge.ExpandOp) -> None:
+    """A dimension that an axis cuts is in the axis's group, also where nothing else of that size is aligned with it."""
+    pointwise(groups, op)
+    module = _module_of(op)
+    for state in states_of(op.result.type):
+        if module is not None and isinstance(state, PartitionAttr):
+            groups.align(groups.axis_node(module, state.axis_name), groups.nodes(op.result)[state.dim])
 
 
 @rule(tile.CollectOp)

@@ -91,7 +91,7 @@ class _Chains:
         after = self._made_after_the_loop({self.producer, *fields})
         done = {self.producer, *fields}
         for candidate in self.fuser.candidates(depths, self.axis, self.producer):
-            if candidate.owner in done or candidate.owner in after:
+            if candidate.owner in done or self.fuser.result(candidate.owner) in after:
                 continue
             one = self._repair(candidate, leaves, depths, fields)
             if one is not None:
@@ -100,15 +100,16 @@ class _Chains:
 
     def _made_after_the_loop(self, fields: set[int]) -> set[int]:
         """Classes that pointwise operations make of the fields and of what does not depend on them."""
-        reaching = self.fuser.depths(*fields)
-        made, stack = set(fields), list(fields)
+        results = {self.fuser.result(field) for field in fields}
+        reaching = self.fuser.depths(*results)
+        made, stack = set(results), list(results)
         while stack:
             for parent, node in self.fuser.parents.get(stack.pop(), ()):
                 ready = all(c in made or c not in reaching for c in node.children)
                 if node.op in POINTWISE and parent not in made and ready:
                     made.add(parent)
                     stack.append(parent)
-        return made - fields
+        return made - results
 
     def _repair(
         self, of: Candidate, leaves: dict[int, Tree], depths: dict[int, int], fields: dict[int, Found]

@@ -129,7 +129,8 @@ class Consumer:
     consumer holds until then is its own identity, and ``at_identity`` is what the unfused program computes for a row
     where one of them stays there (NaN for softmax). Other states are read as they are.
 
-    A ``hidden`` consumer is no value of the program: a count or a moment that the repair of another one reads.
+    A ``hidden`` consumer is no value of the program: a count or a moment that the repair of another one reads. The
+    state of a ``spread`` one has the shape of the producer's, also where its contribution is the same for all rows.
     """
 
     kind: str
@@ -143,6 +144,7 @@ class Consumer:
     at_identity: float
     guarded: tuple[int, ...] = (0,)
     hidden: bool = False
+    spread: bool = False
 
 
 @dataclass

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from equiforge.dialects import forge, tile
 from equiforge.dialects.inference import infer_parallel_reduce, infer_reduce
 from equiforge.dialects.op_table import COMBINERS, HALVES
-from equiforge.dialects.tile_types import PartitionAttr, element_type, state_on, states_of
+from equiforge.dialects.tile_types import PartitionAttr, element_type, states_of
 from equiforge.egraph.contributions import IDENTITY, LEAVES, Tree, leaves_of, state_of
 from equiforge.egraph.graph import Consumer, Reducer
 from equiforge.egraph.simulate import harmless
@@ -234,7 +234,7 @@ class ReducerBuilder:
 
     def _part(self, body: _Body, consumer: Consumer, contribution: SSAValue, inputs: Sequence[SSAValue]) -> SSAValue:
         """What one tile adds to a consumer."""
-        contribution = self._varying(body, contribution, consumer.dim)
+        contribution = self._varying(body, contribution, consumer)
         if consumer.kind == "reduce":
             return body.add(tile.ReduceOp.over_axis(consumer.reducer, contribution, consumer.dim))
         other = inputs[consumer.other]
@@ -250,14 +250,21 @@ class ReducerBuilder:
         pair = (contribution, other) if consumer.operand == 0 else (other, contribution)
         return body.add(tile.MatmulOp(pair[0], pair[1], precision=precision))
 
-    def _varying(self, body: _Body, contribution: SSAValue, dim: int) -> SSAValue:
-        """A contribution that is the same for all elements of a tile, once for each of them."""
-        if isinstance(state_on(contribution.type, self.axis), PartitionAttr):
-            return contribution
+    def _varying(self, body: _Body, contribution: SSAValue, consumer: Consumer) -> SSAValue:
+        """A contribution that is the same for all elements of a tile, or for all rows of a state that has them, once
+        for each of them."""
+        source = self.inputs[0]
+        states = {s.axis_name: s for s in states_of(contribution.type)}
         shape = list(tile.shape_of(contribution.type))
-        shape[dim] = tile.shape_of(self.inputs[0])[self.reducer.dim]
-        wanted = [s for s in states_of(contribution.type) if s.axis_name != self.axis]
-        return body.add(forge.ExpandOp(contribution, shape, [*wanted, PartitionAttr(self.axis, dim)]))
+        if consumer.spread:
+            states |= {s.axis_name: s for s in states_of(source) if isinstance(s, PartitionAttr)}
+            shape = list(tile.shape_of(source))
+        if not isinstance(states[self.axis], PartitionAttr):
+            shape[consumer.dim] = tile.shape_of(source)[self.reducer.dim]
+            states[self.axis] = PartitionAttr(self.axis, consumer.dim)
+        if shape == list(tile.shape_of(contribution.type)):
+            return contribution
+        return body.add(forge.ExpandOp(contribution, shape, list(states.values())))
 
     def _merge(self, types: list[Attribute]) -> Region:
         """The states of two parts as those of both together."""

@@ -127,6 +127,8 @@ class Fuser:
         self.parents: dict[int, list[tuple[int, ENode]]] = {}
         self.replicated: dict[tuple[int, int], int] = {}
         self.constants: dict[int, float | int] = {}
+        self.following: set[int] = set()
+        """What is made of the state of the producer at hand: its loop can't read that."""
         for class_id, nodes in graph:
             for node in nodes:
                 for child in set(node.children):
@@ -238,6 +240,19 @@ class Fuser:
             return ("input", inputs.index(class_id)), inputs
         return ("input", len(inputs)), [*inputs, class_id]
 
+    def _following(self, class_id: int) -> set[int]:
+        """Everything that is made of a class."""
+        found, stack = {class_id}, [class_id]
+        while stack:
+            fresh = {parent for parent, _ in self.parents.get(stack.pop(), ())} - found
+            found |= fresh
+            stack += fresh
+        return found
+
+    def result(self, class_id: int) -> int:
+        """The class of the whole result that a loop yields, or yields a part of."""
+        return class_id
+
     def depends_on_loop(self, class_id: int, axis: int) -> bool:
         """True if the class replicates what another loop over the axis yields: that loop would have to run before."""
         return any(
@@ -284,6 +299,7 @@ class Fuser:
         """The consumers of a producer that reduces ``source`` over an axis."""
         leaf = self.replicated[producer, axis]
         depths = self.depths(leaf)
+        self.following = self._following(leaf)
         seen: set[int] = set()
         for candidate in self.candidates(depths, axis, producer):
             if candidate.owner not in seen:
@@ -300,7 +316,7 @@ class Fuser:
         element = self.graph.types[of.contribution].element
         forms = self.forms(of.contribution, {leaf: ("state",)}, depths, [source])
         for tree, inputs in itertools.islice(forms, MAX_FORMS):
-            if any(self.depends_on_loop(c, axis) for c in inputs):
+            if any(c in self.following or self.depends_on_loop(c, axis) for c in inputs):
                 continue
             own = 0 if ("input", 0) in leaves_of(tree) else -1
             repair = synthesize(tree, of.reducer, reducer, own, extent, element, weighted)
@@ -323,19 +339,22 @@ class Fuser:
         """Add the rolling reduction of a producer and a group of its consumers."""
         inputs = [source]
         made = reducer_of(reducer, dim, group, inputs)
+        self.add_loop(made, inputs, axis, [producer, *(f.class_id for f in group)])
+        self.report.added += 1
+
+    def add_loop(self, made: Reducer, inputs: list[int], axis: int, owners: list[int]) -> None:
+        """Add a rolling reduction whose fields are in the classes ``owners``."""
         name = next((n for n, r in self.graph.reducers.items() if _same(r, made)), f"rolling{len(self.graph.reducers)}")
         self.graph.reducers.setdefault(name, replace(made, name=name))
         node = ENode("rolling", (name, axis), tuple(inputs))
-        owners = [producer, *(f.class_id for f in group)]
         tuple_class = len(self.graph.nodes)
         while tuple_class in self.graph.nodes:
             tuple_class += 1
-        kind = self.graph.types[producer]
+        kind = self.graph.types[owners[0]]
         self.graph.nodes[tuple_class] = [node]
         self.graph.types[tuple_class] = ClassType(kind.shape, kind.state, kind.groups, "tuple")
         for index, owner in enumerate(owners):
             self.graph.nodes[owner].append(ENode("get", (index,), (tuple_class,)))
-        self.report.added += 1
 
 
 def _place(inputs: list[int], class_id: int) -> int:
@@ -364,6 +383,12 @@ def _same(a: Reducer, b: Reducer) -> bool:
     return repr((a.producer, a.dim, a.consumers)) == repr((b.producer, b.dim, b.consumers))
 
 
+def order_of(found: Found) -> tuple[bool, str, str, int]:
+    """The order of the consumers of one loop; those with hidden states, which may be another's own, come last."""
+    consumer = found.consumer
+    return (bool(found.hidden), consumer.kind, repr(consumer.contribution), found.class_id)
+
+
 def _groups(found: list[Found]) -> Iterator[tuple[Found, ...]]:
     """Subsets of consumers that get a rolling reduction of their own: all for up to three, else each one and all
     together."""
@@ -381,10 +406,7 @@ def fuse_dependent_reductions(graph: EGraph) -> RepairReport:
 
     fuser = Fuser(graph)
     for producer, reducer, axis, dim, source in list(fuser.producers()):
-        found = sorted(
-            fuser.consumers(producer, reducer, axis, source),
-            key=lambda f: (f.consumer.kind, repr(f.consumer.contribution), f.class_id),
-        )
+        found = sorted(fuser.consumers(producer, reducer, axis, source), key=order_of)
         for group in (*_groups(found), *chains(fuser, producer, reducer, axis, dim, source, found)):
             fuser.add(producer, reducer, axis, dim, source, group)
     return fuser.report

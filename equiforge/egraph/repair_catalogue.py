@@ -64,11 +64,12 @@ REPAIR_FAMILIES = (
     ),
     RepairFamily(
         "moments",
-        "h(c, s, s′) = c + Σₖ Dₖ (u′ − u)ᵏ with Dₖ = Σ ∂ᵏg/∂uᵏ / k!; sum of squares about the mean: c + n (u′ − u)²",
+        "h(c, s, s′) = c + Σₖ Dₖ (u′ − u)ᵏ with Dₖ = Σ ∂ᵏg/∂uᵏ / k!; "
+        "sum of squares about the mean: c + D₁ (u′ − u) + n (u′ − u)²",
         "the consumer is a sum, and g a polynomial of degree 1 to 4 in u, which is s, or the mean s/n of a sum",
-        "Taylor's formula; N·u is the sum of all N elements once n = N; Dₖ follows from n and u or is a further state",
+        "Taylor's formula; N·u is the sum of all N elements once n = N; Dₖ is a multiple of n or a further state",
         "an empty part (n = 0) keeps what it holds; nothing moves while u′ = u",
-        "h(Σ g(xᵢ,u)) − Σ g(xᵢ,u′) = 0 for one, two and three elements",
+        "h(Σ g(xᵢ,u)) − Σ g(xᵢ,u′) = 0 for one, two and three elements and any u",
         "repair/moments.mlir",
     ),
     RepairFamily(
@@ -83,8 +84,8 @@ REPAIR_FAMILIES = (
 )
 REPAIR_CHECK = (
     "Each derived loop is also run at scalars before it is used: on rows with −inf, inf, NaN and huge values in each "
-    "place, with equal values, and with nothing in the first tiles or in any. Loop and merge of two parts, in several "
-    "splits, must give what the reductions of the program give one after the other."
+    "place, with equal values, and with nothing in the first tiles or in any. Loop and merge of up to four parts, in "
+    "several splits, must give what the reductions of the program give one after the other."
 )
 REPAIR_REFUSALS = (
     RepairRefusal("tanh(x − s), sigmoid(x − s), exp(x·s), |x − mean|", "neither factor nor summand"),

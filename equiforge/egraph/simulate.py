@@ -6,11 +6,11 @@ of elements, each a list with a number for every input. Repairs are held to it o
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from equiforge.egraph.contributions import COMBINE, IDENTITY, Tree, value_of
 from equiforge.egraph.graph import Consumer, Reducer
@@ -84,13 +84,17 @@ def step(reducer: Reducer, states: States, tile: Sequence[Element]) -> States:
     return new
 
 
-def merge(reducer: Reducer, a: States, b: States) -> States:
-    """The states of two parts together."""
-    new = [COMBINE[reducer.producer](a[0], b[0])]
+def merge(reducer: Reducer, *parts: States) -> States:
+    """The states of several parts together."""
+    new = [_joined(reducer.producer, [part[0] for part in parts])]
     for k, consumer in enumerate(reducer.consumers, 1):
-        parts = [_repaired(reducer, consumer, part[k], part, new) for part in (a, b)]
-        new.append(COMBINE[consumer.reducer](parts[0], parts[1]))
+        repaired = [_repaired(reducer, consumer, part[k], part, new) for part in parts]
+        new.append(_joined(consumer.reducer, repaired))
     return new
+
+
+def _joined(reducer: str, values: Sequence[float]) -> float:
+    return functools.reduce(COMBINE[reducer], values)
 
 
 def finish(reducer: Reducer, states: States) -> States:
@@ -163,12 +167,19 @@ def _rows(inputs: int) -> Iterator[list[list[float]]]:
 
 
 _SPLITS = ((1, 1, 1, 1), (2, 2), (1, 3), (4,))
-_TREES = (((0, 1), (1, 4)), ((0, 2), (2, 4)), ((0, 0), (0, 4)), ((0, 4), (4, 4)))
+_PARTS = (
+    ((0, 1), (1, 4)),
+    ((0, 2), (2, 4)),
+    ((0, 0), (0, 4)),
+    ((0, 4), (4, 4)),
+    ((0, 1), (1, 3), (3, 4)),
+    ((0, 1), (1, 2), (2, 3), (3, 4)),
+)
 
 
-@lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=4096)
 def counterexample(reducer: Reducer, originals: tuple[Tree, ...], inputs: int, extent: int = 0) -> str | None:
-    """The first hostile row on which the loop, or a merge of two parts, gives another result than the program; None
+    """The first hostile row on which the loop, or a merge of parts, gives another result than the program; None
     if there is none. ``extent`` is as in :func:`unfused`."""
     for row in _rows(inputs):
         expected, scale = unfused(reducer, originals, row, extent)
@@ -179,12 +190,12 @@ def counterexample(reducer: Reducer, originals: tuple[Tree, ...], inputs: int, e
                 states, position = step(reducer, states, row[position : position + size]), position + size
             if not _agree(finish(reducer, states), expected, scale, finite):
                 return f"the loop gives {finish(reducer, states)}, the program {expected}, at {row} in tiles {split}"
-        for halves in _TREES:
-            parts = [step(reducer, start(reducer), row[a:b]) if b > a else start(reducer) for a, b in halves]
-            for a, b in (parts, parts[::-1]):
-                found = finish(reducer, merge(reducer, a, b))
+        for bounds in _PARTS:
+            parts = [step(reducer, start(reducer), row[a:b]) if b > a else start(reducer) for a, b in bounds]
+            for order in (parts, parts[::-1]):
+                found = finish(reducer, merge(reducer, *order))
                 if not _agree(found, expected, scale, finite):
-                    return f"the merge gives {found}, the program {expected}, at {row} in parts {halves}"
+                    return f"the merge gives {found}, the program {expected}, at {row} in parts {bounds}"
     return None
 
 

@@ -130,9 +130,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], int]] = {
     "squared probabilities": (squared_probabilities, 0),
     "weighted by logsumexp": (weighted_by_logsumexp, 0),
     "two maxima": (two_maxima, 0),
-    "variance": (variance, 1),
-    "third and fourth moment": (third_and_fourth_moment, 4),
-    "normalized product": (normalized_product, 2),
+    "variance": (variance, 2),
+    "third and fourth moment": (third_and_fourth_moment, 6),
+    "normalized product": (normalized_product, 3),
     "weighted variance": (weighted_variance, 3),
     "distance from the maximum": (distance_from_maximum, 1),
 }

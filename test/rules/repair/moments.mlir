@@ -2,12 +2,12 @@
 
 // Repair fusion, family moments: a polynomial in the state, under a sum, follows by Taylor's formula.
 
-// The sum of squares about the mean joins the loop of the sum: with n elements of mean u so far it gains n (u' - u)^2 when the mean moves. The count
-// is a state of the loop that the program does not have, and ends in the final region; two parts are merged.
-// CHECK:       tile.reducer @rolling{{[0-9_]+}} identity [0.0, 0.0, 0.0] certificate "g = (input_0 - u)**2, u = s/n, N = 12; h(c) = c + (n)*(u' - u)**2; h(sum g(x,u)) - sum g(x,u') = 0"
+// The sum of squares about the mean joins the loop of the sum: with n elements so far it gains D1 (u' - u) + n (u' - u)^2 when the mean moves. The
+// count and D1 are states of the loop that the program does not have, and end in the final region; two parts are merged.
+// CHECK:       tile.reducer @rolling{{[0-9_]+}} identity [0.0, 0.0, 0.0, 0.0] certificate "g = (input_0 - u)**2, u = s/n, N = 12; h(c) = c + (moment1)*(u' - u) + (n)*(u' - u)**2; h(sum g(x,u)) - sum g(x,u') = 0"
 // CHECK-SAME:  body(
 // CHECK:       } merge(
-// CHECK:       } final(%[[S:[0-9a-z_]+]]: tensor<1x1xf32>, %{{[0-9a-z_]+}}: tensor<1x1xf32>, %[[M:[0-9a-z_]+]]: tensor<1x1xf32>) {
+// CHECK:       } final(%[[S:[0-9a-z_]+]]: tensor<1x1xf32>, %{{[0-9a-z_]+}}: tensor<1x1xf32>, %{{[0-9a-z_]+}}: tensor<1x1xf32>, %[[M:[0-9a-z_]+]]: tensor<1x1xf32>) {
 // CHECK-NEXT:  tile.yield %[[S]], %[[M]]
 // CHECK-LABEL: func.func @main(%x
 // CHECK:       tile.reduce @rolling{{[0-9_]+}} over parallel(@x1)
