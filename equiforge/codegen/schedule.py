@@ -80,7 +80,7 @@ def default_schedule(
     matmul = str(override.get("matmul", "dot"))
     roles = _roles(function)
     axes = sorted(axes_used(function))
-    tiles = {axis: min(_wanted(axis, roles, device), _cover(axis, roles, extents)) for axis in axes}
+    tiles = {axis: min(_wanted(axis, roles, device, extents[axis]), _cover(axis, roles, extents)) for axis in axes}
     tiles |= {axis: size for axis, size in fixed.items() if axis in tiles}
     nested = outer_axes(function)
     _nest(function, tiles, fixed, nested)
@@ -263,9 +263,11 @@ class _Probe:
     axis_on = Sizes.axis_on
 
 
-def _wanted(axis: str, roles: _Roles, device: Target) -> int:
+def _wanted(axis: str, roles: _Roles, device: Target, extent: int) -> int:
     if device.capability == 0:
-        return 16 if roles.is_side(axis) or axis in roles.reduced or axis in roles.contiguous else 1
+        # A first tile, those between and a last one: what more of them would show takes the interpreter long.
+        few = max(16, power_of_two(extent) // 4)
+        return few if roles.is_side(axis) or axis in roles.reduced or axis in roles.contiguous else 1
     if roles.is_side(axis):
         return 64
     if axis in roles.reduced:

@@ -20,9 +20,9 @@ from equiforge.codegen.compile import compile_offline
 from equiforge.codegen.emit_triton import emit_triton
 from equiforge.codegen.errors import CodegenError
 from equiforge.codegen.run import Trips, run_interpreted
-from equiforge.codegen.schedule import apply_schedules
+from equiforge.codegen.schedule import apply_schedules, default_schedule
 from equiforge.dialects.forge import Forge
-from equiforge.dialects.kernel import Kernel
+from equiforge.dialects.kernel import Kernel, functions_of
 from equiforge.dialects.tile import Tile
 
 PROGRAMS = Path(__file__).parent.parent / "emission"
@@ -219,6 +219,14 @@ def test_module_runs_alone_under_tritons_interpreter(tmp_path: Path) -> None:
 def test_schedule_that_does_not_fit_is_refused_with_the_reason() -> None:
     with pytest.raises(CodegenError, match=r"no legal schedule for rtx5090: \d+ bytes of shared memory, of 101376"):
         emitted("matmul", "rtx5090", tiles={"m0": 256, "n0": 256, "k0": 256}, stages=4)
+
+
+@pytest.mark.parametrize("extent", [17, 33, 47, 65, 100, 1025, 4096])
+def test_the_interpreter_runs_a_first_a_last_and_few_tiles_between(extent: int) -> None:
+    (function,) = functions_of(build_kernels(tile_module("matmul")))
+    schedule = default_schedule(function, "interpreter", dict.fromkeys(("m0", "k0", "n0"), extent))
+    for size in schedule.tiles.values():
+        assert min(3, -(-extent // 16)) <= -(-extent // size) <= 4
 
 
 def test_large_grid_is_linear_and_large_buffers_have_wide_offsets() -> None:
