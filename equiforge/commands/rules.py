@@ -66,6 +66,7 @@ def run_rules(selection: Selection, as_json: bool) -> None:
                 "statement": rule.statement,
                 "condition": rule.condition,
                 "reason": rule.reason,
+                "up_to": rule.up_to,
                 "forms": forms(rule),
                 "check": check_of(rule),
                 "tests": lit_tests().get(rule.name, ()),

@@ -6,6 +6,7 @@ comment:
     ; 6. Σₖ (x·s)ₖ wₖ = s·Σₖ xₖ wₖ                      number in the catalogue of identities, and the statement
     ; if: s has size 1 along K                            side condition, where there is one
     ; why: s does not depend on k, so it leaves the sum   why it holds
+    ; up to: NaN for an infinity in rows that hold one    what the sides may differ in, if they are not equal outright
     ; refused: A = B because it overflows                 a direction that is left out on purpose; any number of them
 
 A line that starts with none of these words continues the one before. A block that a blank line or the end of the file
@@ -22,7 +23,7 @@ from functools import cache
 from equiforge.egraph.rule_syntax import Expression, Form, line_of, read_forms
 from equiforge.errors import EquiforgeError
 
-_FIELD = re.compile(r"(if|why|refused):\s*(.*)")
+_FIELD = re.compile(r"(if|why|up to|refused):\s*(.*)")
 _NUMBERED = re.compile(r"(\d+)\.\s+(.*)", re.DOTALL)
 
 
@@ -39,6 +40,8 @@ class RuleEntry:
     statement: str
     condition: str
     reason: str
+    up_to: str
+    """Which non-finite values the two sides may differ in; empty for an equality of all numbers, NaN and infinities."""
     form: Form = field(repr=False)
 
     @property
@@ -92,6 +95,7 @@ class _Block:
     statement: str = ""
     condition: str = ""
     reason: str = ""
+    up_to: str = ""
     refused: list[str] = field(default_factory=lambda: [])
 
 
@@ -111,6 +115,8 @@ def _block(lines: list[str]) -> _Block:
             block.condition = f"{block.condition} {text}".strip()
         elif target == "why":
             block.reason = f"{block.reason} {text}".strip()
+        elif target == "up to":
+            block.up_to = f"{block.up_to} {text}".strip()
         else:
             block.statement = f"{block.statement} {text}".strip()
     return block
@@ -185,7 +191,7 @@ def _entry(file: str, form: Form, head: _Block) -> RuleEntry:
             )
     match = _NUMBERED.fullmatch(head.statement)
     number, statement = (int(match[1]), match[2]) if match else (None, head.statement)
-    return RuleEntry(name, ruleset, file, line, number, statement, head.condition, head.reason, form)
+    return RuleEntry(name, ruleset, file, line, number, statement, head.condition, head.reason, head.up_to, form)
 
 
 @cache

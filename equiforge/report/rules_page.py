@@ -16,7 +16,7 @@ from equiforge.verify.rule_certificates import check_kind
 COMMAND = "equiforge rules --markdown > docs/rules.md"
 _TITLES = {
     "analysis": "Facts about classes, run to a fixpoint before each round.",
-    "algebra": "Identities of whole tensors. They hold for real numbers and run with `numerics=real`.",
+    "algebra": "Identities of whole tensors. They hold for real numbers and infinities, and run with `numerics=real`.",
     "indexing": "Where the elements of slices, gathers and concatenations come from.",
     "refinement": "Operators computed on tiles, and what may be stored.",
     "propagation": "Views move to the operands of what they look at.",
@@ -51,7 +51,7 @@ def lit_tests() -> dict[str, tuple[str, ...]]:
 
 def check_of(rule: RuleEntry) -> str:
     """By what a rule is proven or checked, in words."""
-    check = _CHECKS[check_kind(rule)]
+    check = _CHECKS[check_kind(rule)] + (" up to NaN for an infinity" if rule.up_to else "")
     return f"symbols, {check}" if rule.family == "algebra" else check
 
 
@@ -96,6 +96,37 @@ def _repairs() -> list[str]:
     return lines + [f"* {r.equality}: {r.reason}" for r in REPAIR_REFUSALS]
 
 
+def _nonfinite() -> list[str]:
+    """What the rules promise of NaN, infinities and overflow."""
+    weaker = [rule for rule in catalogue().rules if rule.up_to]
+    lines = [
+        "",
+        "## NaN, infinities, overflow",
+        "",
+        "The rules are equalities of the extended real numbers with IEEE arithmetic on infinities, zeros and NaN: "
+        "0·∞, ∞ − ∞, 0/0 and ∞/∞ are NaN. An operand that has to be a number for that (a scale that must not be "
+        "infinite, a divisor that must not be 0) is asked to be one by the rule, and the analyses show it: "
+        "`bounded` for rsqrt(x² + ε), `divides` for Σ exp(x) and what it divides.",
+        "",
+        "Rounding is left out of it, and so are overflow and underflow. A direction whose intermediate values can be "
+        "larger than all that the program computes is left out, as the lists below say. Three kinds are kept, for they "
+        "are what fusion rests on: sums and products in any order and grouping; a factor or divisor that leaves a sum "
+        "or a product of tensors, whose intermediate values are then larger by what it would have taken off; and "
+        "`variance-in-one-pass`, which squares x and not x − μ. They can overflow in the type that is accumulated in, "
+        "f32 or f64, where the program does not.",
+        "",
+        f"{len(weaker)} rules hold up to NaN for an infinity. They regroup products of three tensors, and no fact that "
+        "the analyses know of an argument would make them equalities. A number stays the same number, and where one "
+        "side is not finite neither is the other; but where an operand is infinite one side may be NaN and the other "
+        "an infinity. What a program computes of that (a maximum, `relu`, `exp`) can then be a number on one side. "
+        "`saturate{without=…}` leaves them out.",
+        "",
+        _row(("rule", "statement", "up to")),
+        "|---|---|---|",
+    ]
+    return lines + [_row((f"`{rule.name}`", rule.statement, rule.up_to)) for rule in weaker]
+
+
 def rules_page() -> str:
     """The whole page."""
     counts = family_counts(len(REPAIR_FAMILIES))
@@ -121,11 +152,14 @@ def rules_page() -> str:
         "SymPy; where SymPy does not decide (maxima), at random rational points, exactly, or to 60 digits where the "
         "values are irrational. An operator of which the rule asks nothing is an unknown function.",
         "* *interpreter*: the rule is run alone on random typed instances of its left side, and every e-node of every "
-        "class is evaluated, floats in float64, integers and booleans exactly. In algebra, where one side is NaN or "
-        "infinite the other may be either of them (a sum of quotients by 0); all other rules keep each.",
+        "class is evaluated, floats in float64, integers and booleans exactly: on ordinary arguments, and on hostile "
+        "ones with infinities, NaN, zeros of both signs and numbers far apart. NaN and each infinity must be in the "
+        "same places.",
         "* *type inference*, *values*: types that a rule derives are those of the dialects' inference; classes it "
         "calls nonnegative are.",
-        "* all rules together: 2,000 random programs are saturated, and every e-node of every class is evaluated.",
+        "* all rules together: 2,000 random programs are saturated, and every e-node of every class is evaluated, on "
+        "both kinds of arguments.",
+        *_nonfinite(),
     ]
     for count in counts:
         lines += _repairs() if count.family == "repair" else _family(count.family)

@@ -2,8 +2,9 @@
 checked.
 
 * Rules that unite classes: the reference interpreter evaluates every e-node of every class, floats in float64, integers
-  and booleans exactly (:mod:`equiforge.verify.egraph_check`). Algebra holds for real numbers: where one
-  side is NaN or infinite the other may be either of them. All other rules keep each.
+  and booleans exactly (:mod:`equiforge.verify.egraph_check`), on ordinary arguments and on hostile ones
+  (:mod:`equiforge.verify.hostile_arguments`). NaN and each infinity are in the same places on both sides, save for the
+  rules that say which they hold up to: there a NaN may stand for an infinity, and nothing else.
 * Analyses that derive types: the types are taken away from the instance, and those that the rule derives must be those
   of the dialects' type inference.
 * Analyses that derive signs and states: the values of the instance must have them.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -33,6 +34,7 @@ from equiforge.egraph.readout import Values
 from equiforge.egraph.rule_syntax import atoms
 from equiforge.egraph.text import program_text
 from equiforge.verify.egraph_check import check_egraph, evaluate_classes, random_tile_sizes
+from equiforge.verify.hostile_arguments import DRAWS, hostile_arguments
 from equiforge.verify.instance_program import Program, finish
 from equiforge.verify.random_programs import random_arguments
 from equiforge.verify.rule_instances import Unbuildable, build_instances
@@ -52,7 +54,9 @@ _SIGNS: dict[str, Callable[[np.ndarray], bool]] = {
     "nonpos": lambda x: bool(np.all((x <= 0) | np.isnan(x))),
     "unit": lambda x: bool(np.all((np.abs(x) <= 1) | np.isnan(x))),
     "moderate": lambda x: bool(np.all((np.abs(x) <= 80) | np.isnan(x))),
+    "bounded": lambda x: bool(np.all(~np.isinf(x))),
     "finite": lambda x: bool(np.all(np.isfinite(x))),
+    "nonzero": lambda x: bool(np.all(x != 0)),
 }
 _STATES: dict[str, Callable[[tuple[tuple[int, int], ...]], bool]] = {
     "top": lambda state: not state,
@@ -202,9 +206,8 @@ def _check_batch(rule: RuleEntry, kind: str, graph: EGraph, before: ModuleOp, se
     module = to_module(result)
     module.verify()
     evaluated = 0
-    for number in range(2):
-        arguments, sizes = _arguments(module, result, 10 * seed + number)
-        report = check_egraph(module, arguments, sizes, nonfinite_alike=rule.family == "algebra")
+    for arguments, sizes in _all_arguments(module, result, seed):
+        report = check_egraph(module, arguments, sizes, nan_for_infinity=bool(rule.up_to))
         evaluated += report.checked
         if not report.ok:
             return _Batch(matches, evaluated, failure=report.mismatches[0])
@@ -212,12 +215,18 @@ def _check_batch(rule: RuleEntry, kind: str, graph: EGraph, before: ModuleOp, se
     return _Batch(matches, evaluated, int(result.num_nodes > graph.num_nodes or new != 0))
 
 
-def _arguments(module: ModuleOp, graph: EGraph, seed: int) -> tuple[list[np.ndarray], dict[str, int]]:
-    """Random arguments and tile sizes; every other time floats are positive, where roots and logarithms are numbers."""
-    arguments = random_arguments(module, seed)
-    if seed % 2:
-        arguments = [np.abs(a) + 0.125 if a.dtype.kind == "f" else a for a in arguments]
-    return arguments, random_tile_sizes(graph, seed)
+def _all_arguments(module: ModuleOp, graph: EGraph, seed: int) -> Iterator[tuple[list[np.ndarray], dict[str, int]]]:
+    """Ordinary and hostile arguments with tile sizes; every other time floats are positive, where roots and logarithms
+    are numbers."""
+    ordinary, positive = (random_arguments(module, 10 * seed + number) for number in range(2))
+    yield ordinary, random_tile_sizes(graph, 10 * seed)
+    positive = [np.abs(a) + 0.125 if a.dtype.kind == "f" else a for a in positive]
+    yield positive, random_tile_sizes(graph, 10 * seed + 1)
+    for number in range(DRAWS):
+        hostile = hostile_arguments(module, DRAWS * seed + number)
+        if number % 3 == 2:
+            hostile = [np.abs(a) if a.dtype.kind == "f" else a for a in hostile]
+        yield hostile, random_tile_sizes(graph, DRAWS * seed + number)
 
 
 def _check_types(rule: RuleEntry, graph: EGraph) -> _Batch:
@@ -250,8 +259,8 @@ def _check_values(rule: RuleEntry, engine: Engine, graph: EGraph, before: Module
     compared = 0
     for relation in derives(rule) & {*_SIGNS, *_STATES}:
         holders = {r.inputs[0] for r in rows[relation].rows}
-        for number in range(2):
-            values = evaluate_classes(before, *_arguments(before, graph, 10 * seed + number))
+        for arguments, sizes in _all_arguments(before, graph, seed):
+            values = evaluate_classes(before, arguments, sizes)
             for class_id, kind in graph.types.items():
                 if rows[f"$c{class_id}"].rows[0].output not in holders:
                     continue

@@ -1,7 +1,8 @@
 """The soundness fuzz of the rules: random small programs are saturated, and every e-node of every class is evaluated.
 
 A rule set is sound on a program if all e-nodes of a class have one value, at tile sizes that leave ragged tiles, on
-arguments with zeros of both signs. A failure is a wrong rule, never a matter of tolerance.
+arguments with zeros of both signs; and on hostile ones, with NaN and each infinity in its place, unless a rule took
+part that may put NaN for an infinity. A failure is a wrong rule, never a matter of tolerance.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from equiforge.egraph.catalogue import catalogue
 from equiforge.egraph.encode import SPLIT_EXTENT, encode
 from equiforge.egraph.engine import Engine, SaturationOptions
 from equiforge.egraph.graph import EGraph
 from equiforge.egraph.ir import to_module
 from equiforge.egraph.two_level import fuse_reductions
 from equiforge.verify.egraph_check import EgraphReport, check_egraph, random_tile_sizes
+from equiforge.verify.hostile_arguments import hostile_arguments
 from equiforge.verify.random_programs import random_arguments, random_program
 
 LIMITS = SaturationOptions(max_nodes=1_200, max_rounds=5, max_seconds=20.0)
@@ -58,10 +62,14 @@ class Saturated:
     matches: dict[str, int]
     rolling: int
 
-    def check(self, seed: int) -> EgraphReport:
-        """Evaluate all e-nodes on the arguments and at the tile sizes that a seed stands for."""
-        sizes = random_tile_sizes(self.graph, seed)
-        return check_egraph(self.module, random_arguments(self.module, seed), sizes)
+    @property
+    def keeps_nonfinite(self) -> bool:
+        """True if no rule took part that may put NaN for an infinity."""
+        return not any(rule.up_to and self.matches.get(rule.name) for rule in catalogue().rules)
+
+    def check(self, arguments: list[np.ndarray], seed: int) -> EgraphReport:
+        """Evaluate all e-nodes at the tile sizes that a seed stands for."""
+        return check_egraph(self.module, arguments, random_tile_sizes(self.graph, seed))
 
 
 def saturate_for_check(module: ModuleOp, options: SaturationOptions = LIMITS, slices: bool = False) -> Saturated:
@@ -79,7 +87,7 @@ def saturate_for_check(module: ModuleOp, options: SaturationOptions = LIMITS, sl
 def check_program(
     module: ModuleOp, seed: int, options: SaturationOptions = LIMITS, inputs: int = 2, slices: bool = False
 ) -> str | None:
-    """Why a program's e-graph is wrong, or None. ``inputs`` sets of arguments and tile sizes are tried."""
+    """Why a program's e-graph is wrong, or None. ``inputs`` sets of arguments of each kind are tried."""
     saturated = saturate_for_check(module, options, slices)
     return first_mismatch(saturated, seed, inputs)
 
@@ -87,9 +95,13 @@ def check_program(
 def first_mismatch(saturated: Saturated, seed: int, inputs: int = 2) -> str | None:
     """The first e-node that differs from its class, in words."""
     for number in range(inputs):
-        report = saturated.check(1000 * seed + number)
-        if not report.ok:
-            return report.mismatches[0]
+        drawn = [random_arguments(saturated.module, 1000 * seed + number)]
+        if saturated.keeps_nonfinite:
+            drawn.append(hostile_arguments(saturated.module, inputs * seed + number))
+        for arguments in drawn:
+            report = saturated.check(arguments, 1000 * seed + number)
+            if not report.ok:
+                return report.mismatches[0]
     return None
 
 

@@ -8,6 +8,7 @@ left to the run of the rule, so an instance need not match.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,7 +35,7 @@ from equiforge.verify.rule_patterns import Pattern, is_literal, is_term
 
 Want = dict[int, int]
 """Parallel state that a term is to have: axis number to dimension, REPLICATED or PARTIAL."""
-_CONSTANTS = (0.5, 1.0, 2.0, 0.0, -1.0)
+_CONSTANTS = (0.5, 1.0, 2.0, 0.0, -1.0, math.inf, -math.inf)
 
 
 class Unbuildable(Exception):  # noqa: N818

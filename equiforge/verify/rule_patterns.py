@@ -205,7 +205,7 @@ def _add_relation(pattern: Pattern, fact: Form, chooser: random.Random, depth: i
         pattern.top.update(subjects)
     elif relation == "negative-zero":
         pattern.constants[subjects[0]] = "-0.0"
-    elif relation not in _TERMLESS and subjects:
+    elif relation not in _TERMLESS and subjects and subjects[0] not in pattern.constants:
         defined = pattern.terms.get(subjects[0])
         options = [p for p in producers(relation) if defined is None or _defines(p, fact, defined)]
         if depth and options:

@@ -27,7 +27,7 @@
 // NONE:       %y = equivalence.class %{{[0-9]+}} {
 
 // Families that are left: the scaled product, at tensor level.
-// ALGEBRA:    [[M:%[0-9]+]] = forge.mul [[P:%[0-9]+]], %s_1
+// ALGEBRA:    [[M:%[0-9]+]] = forge.mul [[P:%[0-9]+]], %s
 // ALGEBRA:    %y = equivalence.class {{.*}}[[M]]
 // ALGEBRA-NOT: tile.combine
 
@@ -43,7 +43,8 @@
 // FAMILY:     no rule or family of rules is called xyz (families: algebra, indexing, refinement, propagation, structure, storage, repair)
 // FORGE:      expected one equivalence.graph in the module, found 0 (run convert-forge-to-egraph first)
 // OPTION:     max_node
-func.func @main(%x: tensor<64x32xf32>, %s: tensor<64x1xf32>, %w: tensor<32x48xf32>) -> tensor<64x48xf32> {
+func.func @main(%x: tensor<64x32xf32>, %r: tensor<64x1xf32>, %w: tensor<32x48xf32>) -> tensor<64x48xf32> {
+  %s = forge.tanh %r : tensor<64x1xf32>
   %e = forge.mul %x, %s : (tensor<64x32xf32>, tensor<64x1xf32>) -> tensor<64x32xf32>
   %y = forge.matmul %e, %w : (tensor<64x32xf32>, tensor<32x48xf32>) -> tensor<64x48xf32>
   func.return %y : tensor<64x48xf32>

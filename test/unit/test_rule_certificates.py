@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.equivalence import Equivalence
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
 
 from equiforge.cli import run
+from equiforge.dialects.forge import Forge
 from equiforge.egraph.catalogue import catalogue
 from equiforge.egraph.ir import to_module
 from equiforge.egraph.rule_forms import PAPER, family_counts, forms
 from equiforge.report.rules_page import COMMAND, lit_tests, rules_page
+from equiforge.verify.egraph_check import check_egraph
+from equiforge.verify.hostile_arguments import DRAWS, hostile_arguments
 from equiforge.verify.rule_certificates import certify_all, check_kind, check_rule, draw_instances, run_alone
 from equiforge.verify.rule_fuzz import fuzz
 from equiforge.verify.rule_patterns import prerequisites
@@ -43,7 +53,74 @@ def test_an_algebra_rule_holds_on_symbols(name: str) -> None:
 
 def test_maxima_are_shown_at_rational_points() -> None:
     assert prove_rule(catalogue().rule("max-of-shifted")).kind == "exact rationals"
-    assert prove_rule(catalogue().rule("row-scale")).kind == "SymPy"
+    assert prove_rule(catalogue().rule("contraction-scale")).kind == "SymPy"
+
+
+REGROUPED = ("associate-right", "associate-left", "merge-low-rank", "split-low-rank")
+
+
+def test_all_rules_but_regrouped_products_keep_nonfinite_values() -> None:
+    assert [rule.name for rule in RULES if rule.up_to] == list(REGROUPED)
+
+
+@pytest.mark.parametrize("name", REGROUPED)
+def test_regrouped_products_hold_up_to_nan_for_an_infinity_and_no_more(name: str) -> None:
+    rule = catalogue().rule(name)
+    assert check_rule(rule, seed=2).ok
+    failure = check_rule(replace(rule, up_to=""), seed=2).failure
+    assert failure is not None and "nan" in failure and "inf" in failure
+
+
+TWO_NEGATIVES = """
+func.func @main(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %r = equivalence.graph -> tensor<2x2xf32> {
+    %x_1 = equivalence.class %x : tensor<2x2xf32>
+    %y_1 = equivalence.class %y : tensor<2x2xf32>
+    %0 = forge.neg %x_1 : tensor<2x2xf32>
+    %1 = forge.neg %y_1 : tensor<2x2xf32>
+    %c = equivalence.class %0, %1 : tensor<2x2xf32>
+    equivalence.yield %c : tensor<2x2xf32>
+  }
+  func.return %r : tensor<2x2xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "exactly", "loosely"),
+    [
+        (np.nan, np.nan, True, True),
+        (np.inf, np.inf, True, True),
+        (0.0, -0.0, True, True),
+        (np.nan, np.inf, False, True),
+        (-np.inf, np.nan, False, True),
+        (-np.inf, np.inf, False, False),
+        (np.nan, 1.0, False, False),
+        (1.0, np.inf, False, False),
+        (1.0, 2.0, False, False),
+    ],
+)
+def test_nan_may_stand_for_an_infinity_only(first: float, second: float, exactly: bool, loosely: bool) -> None:
+    context = Context()
+    for dialect in (Builtin, Func, Equivalence, Forge):
+        context.load_dialect(dialect)
+    module = Parser(context, TWO_NEGATIVES).parse_module()
+    arrays = [np.array([[1.0, value], [np.inf, np.nan]]) for value in (first, second)]
+    assert check_egraph(module, arrays).ok == exactly
+    assert check_egraph(module, arrays, nan_for_infinity=True).ok == loosely
+
+
+def test_hostile_arguments_hold_every_special_number() -> None:
+    graph = draw_instances(catalogue().rule("row-scale"), 3)
+    assert graph is not None
+    drawn = [hostile_arguments(to_module(graph), seed) for seed in range(DRAWS)]
+    values = np.concatenate([a.ravel() for arguments in drawn for a in arguments])
+    zeros = np.signbit(values[values == 0])
+    assert zeros.any() and not zeros.all()
+    assert np.isnan(values).any() and {np.inf, -np.inf, 4096.0, 2.0**-6} <= set(values.tolist())
+    # One argument alone has them in half of the draws.
+    alone = [sum(not np.all(np.isfinite(a)) for a in arguments) == 1 for arguments in drawn]
+    assert sum(alone) > DRAWS // 3
 
 
 def test_an_instance_is_a_typed_program_that_the_rule_matches() -> None:

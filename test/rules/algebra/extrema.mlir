@@ -5,16 +5,19 @@
 // max-of-shifted, of a difference, as a minimum.
 // CHECK-LABEL: func.func @main(%lowered
 // CHECK:      %lowered_1 = equivalence.class %lowered
-// CHECK-NEXT: %a_1 = equivalence.class %a
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.sub %lowered_1, %a_1
-// CHECK-NEXT: %d = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub [[V3:%[0-9]+]], %a_1
-// CHECK-NEXT: [[V4:%[0-9]+]] = forge.reduce min over 1 %d
-// CHECK-NEXT: %y = equivalence.class [[V2]], [[V4]]
-// CHECK-NEXT: [[V5:%[0-9]+]] = forge.reduce min over 1 %lowered_1
-// CHECK-NEXT: [[V3]] = equivalence.class [[V5]]
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %lowered_1, %a
+// CHECK-NEXT: %d = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub [[V4:%[0-9]+]], %a
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.reduce min over 1 %d
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce min over 1 %lowered_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V6]]
 // CHECK-NEXT: equivalence.yield %y
-func.func @main(%lowered: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+func.func @main(%lowered: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x1xf32>
   %d = forge.sub %lowered, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.reduce min over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -25,13 +28,16 @@ func.func @main(%lowered: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf3
 // Not max-of-shifted: the sum of a sum is another rule's.
 // CHECK-LABEL: func.func @main(%summed
 // CHECK:      %summed_1 = equivalence.class %summed
-// CHECK-NEXT: %a_1 = equivalence.class %a
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.add %summed_1, %a_1
-// CHECK-NEXT: %d = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.reduce sum over 1 %d
-// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.add %summed_1, %a
+// CHECK-NEXT: %d = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce sum over 1 %d
+// CHECK-NEXT: %y = equivalence.class [[V3]]
 // CHECK-NEXT: equivalence.yield %y
-func.func @main(%summed: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+func.func @main(%summed: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x1xf32>
   %d = forge.add %summed, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.reduce sum over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -42,16 +48,19 @@ func.func @main(%summed: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32
 // max-of-difference: what is subtracted has its minimum there.
 // CHECK-LABEL: func.func @main(%under
 // CHECK:      %under_1 = equivalence.class %under
-// CHECK-NEXT: %a_1 = equivalence.class %a
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.sub %a_1, %under_1
-// CHECK-NEXT: %d = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %a_1, [[V3:%[0-9]+]]
-// CHECK-NEXT: [[V4:%[0-9]+]] = forge.reduce max over 1 %d
-// CHECK-NEXT: %y = equivalence.class [[V2]], [[V4]]
-// CHECK-NEXT: [[V5:%[0-9]+]] = forge.reduce min over 1 %under_1
-// CHECK-NEXT: [[V3]] = equivalence.class [[V5]]
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %a, %under_1
+// CHECK-NEXT: %d = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub %a, [[V4:%[0-9]+]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.reduce max over 1 %d
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce min over 1 %under_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V6]]
 // CHECK-NEXT: equivalence.yield %y
-func.func @main(%under: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+func.func @main(%under: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x1xf32>
   %d = forge.sub %a, %under : (tensor<8x1xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   %y = forge.reduce max over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -62,14 +71,34 @@ func.func @main(%under: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32>
 // Not max-of-difference: the minuend varies along the dimension.
 // CHECK-LABEL: func.func @main(%vary
 // CHECK:      %vary_1 = equivalence.class %vary
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %a, %vary_1
+// CHECK-NEXT: %d = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce max over 1 %d
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%vary: tensor<8x4xf32>, %r: tensor<1x4xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<1x4xf32>
+  %d = forge.sub %a, %vary : (tensor<1x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = forge.reduce max over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  func.return %y : tensor<8x1xf32>
+}
+
+// -----
+
+// Not max-of-difference: where a is infinite, ∞ − ∞ is NaN.
+// CHECK-LABEL: func.func @main(%infinite
+// CHECK:      %infinite_1 = equivalence.class %infinite
 // CHECK-NEXT: %a_1 = equivalence.class %a
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.sub %a_1, %vary_1
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.sub %a_1, %infinite_1
 // CHECK-NEXT: %d = equivalence.class [[V1]]
 // CHECK-NEXT: [[V2:%[0-9]+]] = forge.reduce max over 1 %d
 // CHECK-NEXT: %y = equivalence.class [[V2]]
 // CHECK-NEXT: equivalence.yield %y
-func.func @main(%vary: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<8x1xf32> {
-  %d = forge.sub %a, %vary : (tensor<1x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+func.func @main(%infinite: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %d = forge.sub %a, %infinite : (tensor<8x1xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   %y = forge.reduce max over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
 }
@@ -158,14 +187,40 @@ func.func @main(%divided: tensor<8x4xf32>) -> tensor<8x1xf32> {
 // Not max-of-quotients: the sign of the divisor is not known.
 // CHECK-LABEL: func.func @main(%signed
 // CHECK:      %signed_1 = equivalence.class %signed
-// CHECK-NEXT: %a_1 = equivalence.class %a
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.div %signed_1, %a_1
-// CHECK-NEXT: %d = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.reduce max over 1 %d
-// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.div %signed_1, %a
+// CHECK-NEXT: %d = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce max over 1 %d
+// CHECK-NEXT: %y = equivalence.class [[V3]]
 // CHECK-NEXT: equivalence.yield %y
-func.func @main(%signed: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+func.func @main(%signed: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x1xf32>
   %d = forge.div %signed, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %y = forge.reduce max over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  func.return %y : tensor<8x1xf32>
+}
+
+// -----
+
+// Not max-of-quotients: a divisor that may be infinite makes NaN of −∞, and 0 of the maximum.
+// CHECK-LABEL: func.func @main(%unbounded
+// CHECK:      %unbounded_1 = equivalence.class %unbounded
+// CHECK-NEXT: %a_1 = equivalence.class %a
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.constant
+// CHECK-NEXT: %half = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.max %a_1, %half
+// CHECK-NEXT: %l = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.div %unbounded_1, %l
+// CHECK-NEXT: %d = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.reduce max over 1 %d
+// CHECK-NEXT: %y = equivalence.class [[V4]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%unbounded: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %half = forge.constant 0.5 : tensor<1x1xf32>
+  %l = forge.max %a, %half : (tensor<8x1xf32>, tensor<1x1xf32>) -> tensor<8x1xf32>
+  %d = forge.div %unbounded, %l : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.reduce max over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
 }

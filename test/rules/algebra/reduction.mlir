@@ -4,12 +4,20 @@
 
 // sum-of-scaled: a is constant along the dimension.
 // CHECK-LABEL: func.func @main(%scaled
-// CHECK:       [[V2:%[0-9]+]] = forge.mul [[V3:%[0-9]+]], %a_1
-// CHECK:       [[V4:%[0-9]+]] = forge.reduce sum over 1 %ax
-// CHECK:       %y = equivalence.class [[V2]], [[V4]]
-// CHECK:       [[V5:%[0-9]+]] = forge.reduce sum over 1 %scaled_1
-// CHECK:       [[V3]] = equivalence.class [[V5]]
-func.func @main(%scaled: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+// CHECK:      %scaled_1 = equivalence.class %scaled
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %scaled_1, %a
+// CHECK-NEXT: %ax = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul [[V4:%[0-9]+]], %a
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.reduce sum over 1 %ax
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce sum over 1 %scaled_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V6]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%scaled: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x1xf32>
   %ax = forge.mul %scaled, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.reduce sum over 1 %ax : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -19,9 +27,17 @@ func.func @main(%scaled: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32
 
 // Not sum-of-scaled: a varies along the dimension.
 // CHECK-LABEL: func.func @main(%varies
-// CHECK:       [[V2:%[0-9]+]] = forge.reduce sum over 1 %ax
-// CHECK:       %y = equivalence.class [[V2]]
-func.func @main(%varies: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<8x1xf32> {
+// CHECK:      %varies_1 = equivalence.class %varies
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %varies_1, %a
+// CHECK-NEXT: %ax = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce sum over 1 %ax
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%varies: tensor<8x4xf32>, %r: tensor<1x4xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<1x4xf32>
   %ax = forge.mul %varies, %a : (tensor<8x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
   %y = forge.reduce sum over 1 %ax : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -31,9 +47,17 @@ func.func @main(%varies: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<8x1xf32
 
 // Not sum-of-scaled: a product is no sum.
 // CHECK-LABEL: func.func @main(%prod
-// CHECK:       [[V2:%[0-9]+]] = forge.reduce prod over 1 %ax
-// CHECK:       %y = equivalence.class [[V2]]
-func.func @main(%prod: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+// CHECK:      %prod_1 = equivalence.class %prod
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %prod_1, %a
+// CHECK-NEXT: %ax = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce prod over 1 %ax
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%prod: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x1xf32>
   %ax = forge.mul %prod, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.reduce prod over 1 %ax : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -43,9 +67,17 @@ func.func @main(%prod: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> 
 
 // Not sum-of-scaled: the sum counts x four times.
 // CHECK-LABEL: func.func @main(%repeated
-// CHECK:       [[V2:%[0-9]+]] = forge.reduce sum over 1 %ax
-// CHECK:       %y = equivalence.class [[V2]]
-func.func @main(%repeated: tensor<8x1xf32>, %a: tensor<8x4xf32>) -> tensor<8x1xf32> {
+// CHECK:      %repeated_1 = equivalence.class %repeated
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %repeated_1, %a
+// CHECK-NEXT: %ax = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce sum over 1 %ax
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%repeated: tensor<8x1xf32>, %r: tensor<8x4xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x4xf32>
   %ax = forge.mul %repeated, %a : (tensor<8x1xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   %y = forge.reduce sum over 1 %ax : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -53,14 +85,42 @@ func.func @main(%repeated: tensor<8x1xf32>, %a: tensor<8x4xf32>) -> tensor<8x1xf
 
 // -----
 
-// sum-of-quotients: the divisor is constant along the dimension.
+// Not sum-of-scaled: where a is infinite, ∞·1 − ∞·2 is NaN and ∞·(1 − 2) is not.
+// CHECK-LABEL: func.func @main(%infinite
+// CHECK:      %infinite_1 = equivalence.class %infinite
+// CHECK-NEXT: %a_1 = equivalence.class %a
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %infinite_1, %a_1
+// CHECK-NEXT: %ax = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.reduce sum over 1 %ax
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%infinite: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %ax = forge.mul %infinite, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %y = forge.reduce sum over 1 %ax : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  func.return %y : tensor<8x1xf32>
+}
+
+// -----
+
+// sum-of-quotients: the divisor is constant along the dimension, and at least 1/2.
 // CHECK-LABEL: func.func @main(%quotient
-// CHECK:       [[V2:%[0-9]+]] = forge.div [[V3:%[0-9]+]], %a_1
-// CHECK:       [[V4:%[0-9]+]] = forge.reduce sum over 0 %xa
-// CHECK:       %y = equivalence.class [[V2]], [[V4]]
-// CHECK:       [[V5:%[0-9]+]] = forge.reduce sum over 0 %quotient_1
-// CHECK:       [[V3]] = equivalence.class [[V5]]
-func.func @main(%quotient: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<1x4xf32> {
+// CHECK:      %quotient_1 = equivalence.class %quotient
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.constant
+// CHECK-NEXT: %half = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.max %r_1, %half
+// CHECK-NEXT: %a = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.div %quotient_1, %a
+// CHECK-NEXT: %xa = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.div [[V5:%[0-9]+]], %a
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce sum over 0 %xa
+// CHECK-NEXT: %y = equivalence.class [[V4]], [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.reduce sum over 0 %quotient_1
+// CHECK-NEXT: [[V5]] = equivalence.class [[V7]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%quotient: tensor<8x4xf32>, %r: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  %half = forge.constant 0.5 : tensor<1x1xf32>
+  %a = forge.max %r, %half : (tensor<1x4xf32>, tensor<1x1xf32>) -> tensor<1x4xf32>
   %xa = forge.div %quotient, %a : (tensor<8x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
   %y = forge.reduce sum over 0 %xa : (tensor<8x4xf32>) -> tensor<1x4xf32>
   func.return %y : tensor<1x4xf32>
@@ -74,6 +134,23 @@ func.func @main(%quotient: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<1x4xf
 // CHECK:       %y = equivalence.class [[V2]]
 func.func @main(%dividend: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %xa = forge.div %a, %dividend : (tensor<1x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %y = forge.reduce sum over 0 %xa : (tensor<8x4xf32>) -> tensor<1x4xf32>
+  func.return %y : tensor<1x4xf32>
+}
+
+// -----
+
+// Not sum-of-quotients: where a is 0, 1/0 − 2/0 is NaN and (1 − 2)/0 is not.
+// CHECK-LABEL: func.func @main(%zero
+// CHECK:      %zero_1 = equivalence.class %zero
+// CHECK-NEXT: %a_1 = equivalence.class %a
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.div %zero_1, %a_1
+// CHECK-NEXT: %xa = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.reduce sum over 0 %xa
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%zero: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  %xa = forge.div %zero, %a : (tensor<8x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
   %y = forge.reduce sum over 0 %xa : (tensor<8x4xf32>) -> tensor<1x4xf32>
   func.return %y : tensor<1x4xf32>
 }
@@ -111,12 +188,20 @@ func.func @main(%counted: tensor<8x4xf32>, %b: tensor<8x1xf32>) -> tensor<8x1xf3
 
 // max-of-shifted: the shift is constant along the dimension.
 // CHECK-LABEL: func.func @main(%shifted
-// CHECK:       [[V2:%[0-9]+]] = forge.add [[V3:%[0-9]+]], %a_1
-// CHECK:       [[V4:%[0-9]+]] = forge.reduce max over 1 %xa
-// CHECK:       %y = equivalence.class [[V2]], [[V4]]
-// CHECK:       [[V5:%[0-9]+]] = forge.reduce max over 1 %shifted_1
-// CHECK:       [[V3]] = equivalence.class [[V5]]
-func.func @main(%shifted: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+// CHECK:      %shifted_1 = equivalence.class %shifted
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.add %shifted_1, %a
+// CHECK-NEXT: %xa = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add [[V4:%[0-9]+]], %a
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.reduce max over 1 %xa
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce max over 1 %shifted_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V6]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%shifted: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<8x1xf32>
   %xa = forge.add %shifted, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.reduce max over 1 %xa : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
@@ -126,10 +211,35 @@ func.func @main(%shifted: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf3
 
 // Not max-of-shifted: the shift varies along the dimension.
 // CHECK-LABEL: func.func @main(%notshifted
-// CHECK:       [[V2:%[0-9]+]] = forge.reduce max over 1 %xa
-// CHECK:       %y = equivalence.class [[V2]]
-func.func @main(%notshifted: tensor<8x4xf32>, %a: tensor<1x4xf32>) -> tensor<8x1xf32> {
+// CHECK:      %notshifted_1 = equivalence.class %notshifted
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.add %notshifted_1, %a
+// CHECK-NEXT: %xa = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce max over 1 %xa
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%notshifted: tensor<8x4xf32>, %r: tensor<1x4xf32>) -> tensor<8x1xf32> {
+  %a = forge.tanh %r : tensor<1x4xf32>
   %xa = forge.add %notshifted, %a : (tensor<8x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
+  %y = forge.reduce max over 1 %xa : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  func.return %y : tensor<8x1xf32>
+}
+
+// -----
+
+// Not max-of-shifted: where a is ∞, −∞ + ∞ is NaN.
+// CHECK-LABEL: func.func @main(%infshift
+// CHECK:      %infshift_1 = equivalence.class %infshift
+// CHECK-NEXT: %a_1 = equivalence.class %a
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.add %infshift_1, %a_1
+// CHECK-NEXT: %xa = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.reduce max over 1 %xa
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%infshift: tensor<8x4xf32>, %a: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %xa = forge.add %infshift, %a : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.reduce max over 1 %xa : (tensor<8x4xf32>) -> tensor<8x1xf32>
   func.return %y : tensor<8x1xf32>
 }

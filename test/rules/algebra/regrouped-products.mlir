@@ -1,6 +1,6 @@
-// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph,saturate{rules=associate-right,associate-left,merge-low-rank}' | filecheck %s
+// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph,saturate{rules=associate-right,associate-left,merge-low-rank,split-low-rank}' | filecheck %s
 
-// Products are regrouped where that needs no more multiplications (catalogue 4).
+// Products are regrouped where that needs no more multiplications (catalogue 4). Where an operand is infinite, NaN may stand for an infinity.
 
 // associate-right: many rows.
 // CHECK-LABEL: func.func @main(%many
@@ -152,4 +152,55 @@ func.func @main(%decoded: tensor<2x8xf32>, %w: tensor<8x8xf32>, %a: tensor<8x4xf
   %q = forge.matmul %u, %b : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
   %y = forge.add %q, %p : tensor<2x8xf32>
   func.return %y : tensor<2x8xf32>
+}
+
+// -----
+
+// split-low-rank: for two rows the update is applied without being formed.
+// CHECK-LABEL: func.func @main(%updated
+// CHECK:      %updated_1 = equivalence.class %updated
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: %a_1 = equivalence.class %a
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %a_1, %b_1
+// CHECK-NEXT: %u = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %u, %w_1
+// CHECK-NEXT: %s = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub [[V4:%[0-9]+]], [[V5:%[0-9]+]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.matmul %updated_1, %s
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.matmul [[V8:%[0-9]+]], %b_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V7]]
+// CHECK-NEXT: [[V9:%[0-9]+]] = forge.matmul %updated_1, %w_1
+// CHECK-NEXT: [[V5]] = equivalence.class [[V9]]
+// CHECK-NEXT: [[V10:%[0-9]+]] = forge.matmul %updated_1, %a_1
+// CHECK-NEXT: [[V8]] = equivalence.class [[V10]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%updated: tensor<2x8xf32>, %w: tensor<8x8xf32>, %a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> tensor<2x8xf32> {
+  %u = forge.matmul %a, %b : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %s = forge.sub %u, %w : tensor<8x8xf32>
+  %y = forge.matmul %updated, %s : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  func.return %y : tensor<2x8xf32>
+}
+
+// -----
+
+// Not split-low-rank: for 64 rows the update is formed once.
+// CHECK-LABEL: func.func @main(%trained
+// CHECK:      %trained_1 = equivalence.class %trained
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: %a_1 = equivalence.class %a
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.matmul %a_1, %b_1
+// CHECK-NEXT: %u = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %u, %w_1
+// CHECK-NEXT: %s = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.matmul %trained_1, %s
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%trained: tensor<64x8xf32>, %w: tensor<8x8xf32>, %a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> tensor<64x8xf32> {
+  %u = forge.matmul %a, %b : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %s = forge.sub %u, %w : tensor<8x8xf32>
+  %y = forge.matmul %trained, %s : (tensor<64x8xf32>, tensor<8x8xf32>) -> tensor<64x8xf32>
+  func.return %y : tensor<64x8xf32>
 }

@@ -2,23 +2,38 @@
 
 // Shifts that a subtracted maximum takes back (catalogue 18).
 
-// shift-twice: the second maximum is 0.
+// shift-twice: the second maximum is 0, or the whole row is NaN.
 // CHECK-LABEL: func.func @main(%twice
 // CHECK:      %twice_1 = equivalence.class %twice
 // CHECK-NEXT: [[V1:%[0-9]+]] = forge.reduce max over 1 %twice_1
 // CHECK-NEXT: %m = equivalence.class [[V1]]
 // CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %twice_1, %m
-// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub %d, %n
-// CHECK-NEXT: %d = equivalence.class [[V2]], [[V3]]
-// CHECK-NEXT: [[V4:%[0-9]+]] = forge.reduce max over 1 %d
-// CHECK-NEXT: %n = equivalence.class [[V4]]
-// CHECK-NEXT: equivalence.yield %d
+// CHECK-NEXT: %d = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce max over 1 %d
+// CHECK-NEXT: %n = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.sub %d, %n
+// CHECK-NEXT: %y = equivalence.class [[V4]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.exp %y
+// CHECK-NEXT: %e = equivalence.class [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce sum over 1 %e
+// CHECK-NEXT: %l = equivalence.class [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.div %e, %l
+// CHECK-NEXT: [[V8:%[0-9]+]] = forge.div [[V9:%[0-9]+]], [[V10:%[0-9]+]]
+// CHECK-NEXT: %q = equivalence.class [[V7]], [[V8]]
+// CHECK-NEXT: [[V11:%[0-9]+]] = forge.exp %d
+// CHECK-NEXT: [[V9]] = equivalence.class [[V11]]
+// CHECK-NEXT: [[V12:%[0-9]+]] = forge.reduce sum over 1 [[V9]]
+// CHECK-NEXT: [[V10]] = equivalence.class [[V12]]
+// CHECK-NEXT: equivalence.yield %q
 func.func @main(%twice: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %m = forge.reduce max over 1 %twice : (tensor<8x4xf32>) -> tensor<8x1xf32>
   %d = forge.sub %twice, %m : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %n = forge.reduce max over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
   %y = forge.sub %d, %n : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
-  func.return %y : tensor<8x4xf32>
+  %e = forge.exp %y : tensor<8x4xf32>
+  %l = forge.reduce sum over 1 %e : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  %q = forge.div %e, %l : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  func.return %q : tensor<8x4xf32>
 }
 
 // -----
@@ -34,13 +49,44 @@ func.func @main(%twice: tensor<8x4xf32>) -> tensor<8x4xf32> {
 // CHECK-NEXT: %n = equivalence.class [[V3]]
 // CHECK-NEXT: [[V4:%[0-9]+]] = forge.sub %d, %n
 // CHECK-NEXT: %y = equivalence.class [[V4]]
-// CHECK-NEXT: equivalence.yield %y
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.exp %y
+// CHECK-NEXT: %e = equivalence.class [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce sum over 1 %e
+// CHECK-NEXT: %l = equivalence.class [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.div %e, %l
+// CHECK-NEXT: %q = equivalence.class [[V7]]
+// CHECK-NEXT: equivalence.yield %q
 func.func @main(%columns: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %m = forge.reduce max over 0 %columns : (tensor<4x4xf32>) -> tensor<1x4xf32>
   %d = forge.sub %columns, %m : (tensor<4x4xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
   %n = forge.reduce max over 1 %d : (tensor<4x4xf32>) -> tensor<4x1xf32>
   %y = forge.sub %d, %n : (tensor<4x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
-  func.return %y : tensor<4x4xf32>
+  %e = forge.exp %y : tensor<4x4xf32>
+  %l = forge.reduce sum over 1 %e : (tensor<4x4xf32>) -> tensor<4x1xf32>
+  %q = forge.div %e, %l : (tensor<4x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
+  func.return %q : tensor<4x4xf32>
+}
+
+// -----
+
+// Not shift-twice: in a row with ∞ the second difference is NaN throughout, the first where x is ∞.
+// CHECK-LABEL: func.func @main(%alone
+// CHECK:      %alone_1 = equivalence.class %alone
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.reduce max over 1 %alone_1
+// CHECK-NEXT: %m = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.sub %alone_1, %m
+// CHECK-NEXT: %d = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reduce max over 1 %d
+// CHECK-NEXT: %n = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.sub %d, %n
+// CHECK-NEXT: %y = equivalence.class [[V4]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%alone: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %m = forge.reduce max over 1 %alone : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  %d = forge.sub %alone, %m : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %n = forge.reduce max over 1 %d : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  %y = forge.sub %d, %n : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  func.return %y : tensor<8x4xf32>
 }
 
 // -----

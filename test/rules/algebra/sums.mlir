@@ -77,19 +77,22 @@ func.func @main(%minuend: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf3
 // CHECK:      %factor_1 = equivalence.class %factor
 // CHECK-NEXT: %b_1 = equivalence.class %b
 // CHECK-NEXT: %d_1 = equivalence.class %d
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %factor_1, %b_1
-// CHECK-NEXT: %p = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %factor_1, %d_1
-// CHECK-NEXT: %q = equivalence.class [[V2]]
-// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul %factor_1, [[V4:%[0-9]+]]
-// CHECK-NEXT: [[V5:%[0-9]+]] = forge.sub %p, %q
-// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]]
-// CHECK-NEXT: [[V6:%[0-9]+]] = forge.sub %b_1, %d_1
-// CHECK-NEXT: [[V4]] = equivalence.class [[V6]]
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %factor_1
+// CHECK-NEXT: %g = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %g, %b_1
+// CHECK-NEXT: %p = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul %g, %d_1
+// CHECK-NEXT: %q = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.mul %g, [[V5:%[0-9]+]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.sub %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V4]], [[V6]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.sub %b_1, %d_1
+// CHECK-NEXT: [[V5]] = equivalence.class [[V7]]
 // CHECK-NEXT: equivalence.yield %y
 func.func @main(%factor: tensor<8x4xf32>, %b: tensor<8x1xf32>, %d: tensor<1x4xf32>) -> tensor<8x4xf32> {
-  %p = forge.mul %factor, %b : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
-  %q = forge.mul %factor, %d : (tensor<8x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
+  %g = forge.tanh %factor : tensor<8x4xf32>
+  %p = forge.mul %g, %b : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %q = forge.mul %g, %d : (tensor<8x4xf32>, tensor<1x4xf32>) -> tensor<8x4xf32>
   %y = forge.sub %p, %q : tensor<8x4xf32>
   func.return %y : tensor<8x4xf32>
 }
@@ -101,16 +104,19 @@ func.func @main(%factor: tensor<8x4xf32>, %b: tensor<8x1xf32>, %d: tensor<1x4xf3
 // CHECK:      %extremum_1 = equivalence.class %extremum
 // CHECK-NEXT: %b_1 = equivalence.class %b
 // CHECK-NEXT: %d_1 = equivalence.class %d
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %extremum_1, %b_1
-// CHECK-NEXT: %p = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %extremum_1, %d_1
-// CHECK-NEXT: %q = equivalence.class [[V2]]
-// CHECK-NEXT: [[V3:%[0-9]+]] = forge.max %p, %q
-// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %extremum_1
+// CHECK-NEXT: %g = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %g, %b_1
+// CHECK-NEXT: %p = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul %g, %d_1
+// CHECK-NEXT: %q = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.max %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V4]]
 // CHECK-NEXT: equivalence.yield %y
 func.func @main(%extremum: tensor<8x4xf32>, %b: tensor<8x4xf32>, %d: tensor<8x4xf32>) -> tensor<8x4xf32> {
-  %p = forge.mul %extremum, %b : tensor<8x4xf32>
-  %q = forge.mul %extremum, %d : tensor<8x4xf32>
+  %g = forge.tanh %extremum : tensor<8x4xf32>
+  %p = forge.mul %g, %b : tensor<8x4xf32>
+  %q = forge.mul %g, %d : tensor<8x4xf32>
   %y = forge.max %p, %q : tensor<8x4xf32>
   func.return %y : tensor<8x4xf32>
 }
@@ -122,15 +128,18 @@ func.func @main(%extremum: tensor<8x4xf32>, %b: tensor<8x4xf32>, %d: tensor<8x4x
 // CHECK:      %apart_1 = equivalence.class %apart
 // CHECK-NEXT: %b_1 = equivalence.class %b
 // CHECK-NEXT: %d_1 = equivalence.class %d
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %apart_1, %b_1
-// CHECK-NEXT: %p = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %b_1, %d_1
-// CHECK-NEXT: %q = equivalence.class [[V2]]
-// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add %p, %q
-// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %apart_1
+// CHECK-NEXT: %g = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %g, %b_1
+// CHECK-NEXT: %p = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul %b_1, %d_1
+// CHECK-NEXT: %q = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.add %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V4]]
 // CHECK-NEXT: equivalence.yield %y
 func.func @main(%apart: tensor<8x4xf32>, %b: tensor<8x4xf32>, %d: tensor<8x4xf32>) -> tensor<8x4xf32> {
-  %p = forge.mul %apart, %b : tensor<8x4xf32>
+  %g = forge.tanh %apart : tensor<8x4xf32>
+  %p = forge.mul %g, %b : tensor<8x4xf32>
   %q = forge.mul %b, %d : tensor<8x4xf32>
   %y = forge.add %p, %q : tensor<8x4xf32>
   func.return %y : tensor<8x4xf32>
@@ -138,22 +147,49 @@ func.func @main(%apart: tensor<8x4xf32>, %b: tensor<8x4xf32>, %d: tensor<8x4xf32
 
 // -----
 
-// common-divisor.
+// Not factor: where the common factor is infinite, ∞·1 − ∞·2 is NaN and ∞·(1 − 2) is not.
+// CHECK-LABEL: func.func @main(%infinite
+// CHECK:      %infinite_1 = equivalence.class %infinite
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: %d_1 = equivalence.class %d
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %infinite_1, %b_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %infinite_1, %d_1
+// CHECK-NEXT: %q = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%infinite: tensor<8x4xf32>, %b: tensor<8x4xf32>, %d: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %p = forge.mul %infinite, %b : tensor<8x4xf32>
+  %q = forge.mul %infinite, %d : tensor<8x4xf32>
+  %y = forge.sub %p, %q : tensor<8x4xf32>
+  func.return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// common-divisor: the divisor is at least 1/2.
 // CHECK-LABEL: func.func @main(%divided
 // CHECK:      %divided_1 = equivalence.class %divided
 // CHECK-NEXT: %b_1 = equivalence.class %b
-// CHECK-NEXT: %l_1 = equivalence.class %l
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.div %divided_1, %l_1
-// CHECK-NEXT: %p = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.div %b_1, %l_1
-// CHECK-NEXT: %q = equivalence.class [[V2]]
-// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add %p, %q
-// CHECK-NEXT: [[V4:%[0-9]+]] = forge.div [[V5:%[0-9]+]], %l_1
-// CHECK-NEXT: %y = equivalence.class [[V3]], [[V4]]
-// CHECK-NEXT: [[V6:%[0-9]+]] = forge.add %divided_1, %b_1
-// CHECK-NEXT: [[V5]] = equivalence.class [[V6]]
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.constant
+// CHECK-NEXT: %half = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.max %r_1, %half
+// CHECK-NEXT: %l = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.div %divided_1, %l
+// CHECK-NEXT: %p = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.div %b_1, %l
+// CHECK-NEXT: %q = equivalence.class [[V4]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.add %p, %q
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.div [[V7:%[0-9]+]], %l
+// CHECK-NEXT: %y = equivalence.class [[V5]], [[V6]]
+// CHECK-NEXT: [[V8:%[0-9]+]] = forge.add %divided_1, %b_1
+// CHECK-NEXT: [[V7]] = equivalence.class [[V8]]
 // CHECK-NEXT: equivalence.yield %y
-func.func @main(%divided: tensor<8x4xf32>, %b: tensor<8x4xf32>, %l: tensor<8x1xf32>) -> tensor<8x4xf32> {
+func.func @main(%divided: tensor<8x4xf32>, %b: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x4xf32> {
+  %half = forge.constant 0.5 : tensor<1x1xf32>
+  %l = forge.max %r, %half : (tensor<8x1xf32>, tensor<1x1xf32>) -> tensor<8x1xf32>
   %p = forge.div %divided, %l : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %q = forge.div %b, %l : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.add %p, %q : tensor<8x4xf32>
@@ -166,18 +202,45 @@ func.func @main(%divided: tensor<8x4xf32>, %b: tensor<8x4xf32>, %l: tensor<8x1xf
 // CHECK-LABEL: func.func @main(%dividend
 // CHECK:      %dividend_1 = equivalence.class %dividend
 // CHECK-NEXT: %b_1 = equivalence.class %b
-// CHECK-NEXT: %l_1 = equivalence.class %l
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.div %dividend_1, %b_1
-// CHECK-NEXT: %p = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.div %dividend_1, %l_1
-// CHECK-NEXT: %q = equivalence.class [[V2]]
-// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add %p, %q
-// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.constant
+// CHECK-NEXT: %half = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.max %r_1, %half
+// CHECK-NEXT: %l = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.div %dividend_1, %b_1
+// CHECK-NEXT: %p = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.div %dividend_1, %l
+// CHECK-NEXT: %q = equivalence.class [[V4]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.add %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V5]]
 // CHECK-NEXT: equivalence.yield %y
-func.func @main(%dividend: tensor<8x4xf32>, %b: tensor<8x4xf32>, %l: tensor<8x1xf32>) -> tensor<8x4xf32> {
+func.func @main(%dividend: tensor<8x4xf32>, %b: tensor<8x4xf32>, %r: tensor<8x1xf32>) -> tensor<8x4xf32> {
+  %half = forge.constant 0.5 : tensor<1x1xf32>
+  %l = forge.max %r, %half : (tensor<8x1xf32>, tensor<1x1xf32>) -> tensor<8x1xf32>
   %p = forge.div %dividend, %b : tensor<8x4xf32>
   %q = forge.div %dividend, %l : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.add %p, %q : tensor<8x4xf32>
+  func.return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// Not common-divisor: where the divisor is 0, 1/0 − 2/0 is NaN and (1 − 2)/0 is not.
+// CHECK-LABEL: func.func @main(%zero
+// CHECK:      %zero_1 = equivalence.class %zero
+// CHECK-NEXT: %b_1 = equivalence.class %b
+// CHECK-NEXT: %l_1 = equivalence.class %l
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.div %zero_1, %l_1
+// CHECK-NEXT: %p = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.div %b_1, %l_1
+// CHECK-NEXT: %q = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub %p, %q
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+// CHECK-NEXT: equivalence.yield %y
+func.func @main(%zero: tensor<8x4xf32>, %b: tensor<8x4xf32>, %l: tensor<8x1xf32>) -> tensor<8x4xf32> {
+  %p = forge.div %zero, %l : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %q = forge.div %b, %l : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %y = forge.sub %p, %q : tensor<8x4xf32>
   func.return %y : tensor<8x4xf32>
 }
 

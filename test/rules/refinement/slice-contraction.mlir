@@ -45,30 +45,33 @@ func.func @main(%short: tensor<2x4xf32>, %w: tensor<4x3xf32>) -> tensor<2x3xf32>
 // Not slice-contraction: the product that row-scale makes is not stored here, so that partial results of it have no use.
 // CHECK-LABEL: func.func @main(%unstored
 // CHECK:      %unstored_1 = equivalence.class %unstored
-// CHECK-NEXT: %s_1 = equivalence.class %s
+// CHECK-NEXT: %r_1 = equivalence.class %r
 // CHECK-NEXT: %w_1 = equivalence.class %w
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %unstored_1, %s_1
-// CHECK-NEXT: %xs = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul [[V3:%[0-9]+]], %s_1
-// CHECK-NEXT: [[V4:%[0-9]+]] = forge.matmul %xs, %w_1
-// CHECK-NEXT: [[V5:%[0-9]+]] = tile.reduce sum over parallel(@unstored1_split) [[V6:%[0-9]+]]
-// CHECK-NEXT: %y = equivalence.class [[V2]], [[V4]], [[V5]]
-// CHECK-NEXT: [[V7:%[0-9]+]] = forge.matmul %unstored_1, %w_1
-// CHECK-NEXT: [[V3]] = equivalence.class [[V7]]
-// CHECK-NEXT: [[V8:%[0-9]+]] = forge.matmul [[V9:%[0-9]+]], [[V10:%[0-9]+]]
-// CHECK-NEXT: [[V11:%[0-9]+]] = tile.reduce sum over parallel(@unstored1) [[V12:%[0-9]+]]
-// CHECK-NEXT: [[V6]] = equivalence.class [[V8]], [[V11]]
-// CHECK-NEXT: [[V13:%[0-9]+]] = tile.partition %w_1 along 0 by @unstored1_split
-// CHECK-NEXT: [[V10]] = equivalence.class [[V13]]
-// CHECK-NEXT: [[V14:%[0-9]+]] = tile.partition %xs along 1 by @unstored1_split
-// CHECK-NEXT: [[V9]] = equivalence.class [[V14]]
-// CHECK-NEXT: [[V15:%[0-9]+]] = forge.matmul [[V16:%[0-9]+]], [[V17:%[0-9]+]]
-// CHECK-NEXT: [[V12]] = equivalence.class [[V15]]
-// CHECK-NEXT: [[V18:%[0-9]+]] = tile.partition [[V9]] along 1 by @unstored1
-// CHECK-NEXT: [[V16]] = equivalence.class [[V18]]
-// CHECK-NEXT: [[V19:%[0-9]+]] = tile.partition [[V10]] along 0 by @unstored1
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %unstored_1, %s
+// CHECK-NEXT: %xs = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul [[V4:%[0-9]+]], %s
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.matmul %xs, %w_1
+// CHECK-NEXT: [[V6:%[0-9]+]] = tile.reduce sum over parallel(@unstored1_split) [[V7:%[0-9]+]]
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]], [[V6]]
+// CHECK-NEXT: [[V8:%[0-9]+]] = forge.matmul %unstored_1, %w_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V8]]
+// CHECK-NEXT: [[V9:%[0-9]+]] = forge.matmul [[V10:%[0-9]+]], [[V11:%[0-9]+]]
+// CHECK-NEXT: [[V12:%[0-9]+]] = tile.reduce sum over parallel(@unstored1) [[V13:%[0-9]+]]
+// CHECK-NEXT: [[V7]] = equivalence.class [[V9]], [[V12]]
+// CHECK-NEXT: [[V14:%[0-9]+]] = tile.partition %w_1 along 0 by @unstored1_split
+// CHECK-NEXT: [[V11]] = equivalence.class [[V14]]
+// CHECK-NEXT: [[V15:%[0-9]+]] = tile.partition %xs along 1 by @unstored1_split
+// CHECK-NEXT: [[V10]] = equivalence.class [[V15]]
+// CHECK-NEXT: [[V16:%[0-9]+]] = forge.matmul [[V17:%[0-9]+]], [[V18:%[0-9]+]]
+// CHECK-NEXT: [[V13]] = equivalence.class [[V16]]
+// CHECK-NEXT: [[V19:%[0-9]+]] = tile.partition [[V10]] along 1 by @unstored1
 // CHECK-NEXT: [[V17]] = equivalence.class [[V19]]
-func.func @main(%unstored: tensor<2x8xf32>, %s: tensor<2x1xf32>, %w: tensor<8x3xf32>) -> tensor<2x3xf32> {
+// CHECK-NEXT: [[V20:%[0-9]+]] = tile.partition [[V11]] along 0 by @unstored1
+// CHECK-NEXT: [[V18]] = equivalence.class [[V20]]
+func.func @main(%unstored: tensor<2x8xf32>, %r: tensor<2x1xf32>, %w: tensor<8x3xf32>) -> tensor<2x3xf32> {
+  %s = forge.tanh %r : tensor<2x1xf32>
   %xs = forge.mul %unstored, %s : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
   %y = forge.matmul %xs, %w : (tensor<2x8xf32>, tensor<8x3xf32>) -> tensor<2x3xf32>
   func.return %y : tensor<2x3xf32>

@@ -39,25 +39,28 @@ func.func @main(%short: tensor<3x4xf32>) -> tensor<3x1xf32> {
 // Not slice-reduction: the sum that sum-of-scaled makes is not stored here.
 // CHECK-LABEL: func.func @main(%unstored
 // CHECK:      %unstored_1 = equivalence.class %unstored
-// CHECK-NEXT: %a_1 = equivalence.class %a
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %unstored_1, %a_1
-// CHECK-NEXT: %xa = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul [[V3:%[0-9]+]], %a_1
-// CHECK-NEXT: [[V4:%[0-9]+]] = tile.reduce sum over parallel(@unstored1_split) [[V5:%[0-9]+]]
-// CHECK-NEXT: [[V6:%[0-9]+]] = forge.reduce sum over 1 %xa
-// CHECK-NEXT: %y = equivalence.class [[V2]], [[V4]], [[V6]]
-// CHECK-NEXT: [[V7:%[0-9]+]] = forge.reduce sum over 1 %unstored_1
-// CHECK-NEXT: [[V3]] = equivalence.class [[V7]]
-// CHECK-NEXT: [[V8:%[0-9]+]] = tile.partition %xa along 1 by @unstored1_split
-// CHECK-NEXT: [[V9:%[0-9]+]] = equivalence.class [[V8]]
-// CHECK-NEXT: [[V10:%[0-9]+]] = tile.reduce sum over parallel(@unstored1) [[V11:%[0-9]+]]
-// CHECK-NEXT: [[V12:%[0-9]+]] = tile.reduce sum over axis(1) [[V9]]
-// CHECK-NEXT: [[V5]] = equivalence.class [[V10]], [[V12]]
-// CHECK-NEXT: [[V13:%[0-9]+]] = tile.partition [[V9]] along 1 by @unstored1
-// CHECK-NEXT: [[V14:%[0-9]+]] = equivalence.class [[V13]]
-// CHECK-NEXT: [[V15:%[0-9]+]] = tile.reduce sum over axis(1) [[V14]]
-// CHECK-NEXT: [[V11]] = equivalence.class [[V15]]
-func.func @main(%unstored: tensor<2x8xf32>, %a: tensor<2x1xf32>) -> tensor<2x1xf32> {
+// CHECK-NEXT: %r_1 = equivalence.class %r
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %a = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %unstored_1, %a
+// CHECK-NEXT: %xa = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul [[V4:%[0-9]+]], %a
+// CHECK-NEXT: [[V5:%[0-9]+]] = tile.reduce sum over parallel(@unstored1_split) [[V6:%[0-9]+]]
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.reduce sum over 1 %xa
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]], [[V7]]
+// CHECK-NEXT: [[V8:%[0-9]+]] = forge.reduce sum over 1 %unstored_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V8]]
+// CHECK-NEXT: [[V9:%[0-9]+]] = tile.partition %xa along 1 by @unstored1_split
+// CHECK-NEXT: [[V10:%[0-9]+]] = equivalence.class [[V9]]
+// CHECK-NEXT: [[V11:%[0-9]+]] = tile.reduce sum over parallel(@unstored1) [[V12:%[0-9]+]]
+// CHECK-NEXT: [[V13:%[0-9]+]] = tile.reduce sum over axis(1) [[V10]]
+// CHECK-NEXT: [[V6]] = equivalence.class [[V11]], [[V13]]
+// CHECK-NEXT: [[V14:%[0-9]+]] = tile.partition [[V10]] along 1 by @unstored1
+// CHECK-NEXT: [[V15:%[0-9]+]] = equivalence.class [[V14]]
+// CHECK-NEXT: [[V16:%[0-9]+]] = tile.reduce sum over axis(1) [[V15]]
+// CHECK-NEXT: [[V12]] = equivalence.class [[V16]]
+func.func @main(%unstored: tensor<2x8xf32>, %r: tensor<2x1xf32>) -> tensor<2x1xf32> {
+  %a = forge.tanh %r : tensor<2x1xf32>
   %xa = forge.mul %unstored, %a : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
   %y = forge.reduce sum over 1 %xa : (tensor<2x8xf32>) -> tensor<2x1xf32>
   func.return %y : tensor<2x1xf32>

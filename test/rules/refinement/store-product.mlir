@@ -5,30 +5,33 @@
 // store-product: the product without the scale is cut.
 // CHECK-LABEL: func.func @main(%x
 // CHECK:      %x_1 = equivalence.class %x
-// CHECK-NEXT: %s_1 = equivalence.class %s
+// CHECK-NEXT: %r_1 = equivalence.class %r
 // CHECK-NEXT: %w_1 = equivalence.class %w
-// CHECK-NEXT: [[V1:%[0-9]+]] = forge.mul %x_1, %s_1
-// CHECK-NEXT: %xs = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul [[V3:%[0-9]+]], %s_1
-// CHECK-NEXT: [[V4:%[0-9]+]] = tile.combine [[V5:%[0-9]+]] along 1 by @w1
-// CHECK-NEXT: [[V6:%[0-9]+]] = forge.matmul %xs, %w_1
-// CHECK-NEXT: %y = equivalence.class [[V2]], [[V4]], [[V6]]
-// CHECK-NEXT: [[V7:%[0-9]+]] = tile.combine [[V8:%[0-9]+]] along 1 by @w1
-// CHECK-NEXT: [[V9:%[0-9]+]] = forge.matmul %x_1, %w_1
-// CHECK-NEXT: [[V3]] = equivalence.class [[V7]], [[V9]]
-// CHECK-NEXT: [[V10:%[0-9]+]] = tile.partition %w_1 along 1 by @w1
-// CHECK-NEXT: [[V11:%[0-9]+]] = equivalence.class [[V10]]
-// CHECK-NEXT: [[V12:%[0-9]+]] = tile.replicate %xs by @w1
-// CHECK-NEXT: [[V13:%[0-9]+]] = equivalence.class [[V12]]
-// CHECK-NEXT: [[V14:%[0-9]+]] = forge.matmul [[V13]], [[V11]]
-// CHECK-NEXT: [[V15:%[0-9]+]] = tile.partition %y along 1 by @w1
-// CHECK-NEXT: [[V5]] = equivalence.class [[V14]], [[V15]]
-// CHECK-NEXT: [[V16:%[0-9]+]] = tile.replicate %x_1 by @w1
-// CHECK-NEXT: [[V17:%[0-9]+]] = equivalence.class [[V16]]
-// CHECK-NEXT: [[V18:%[0-9]+]] = forge.matmul [[V17]], [[V11]]
-// CHECK-NEXT: [[V19:%[0-9]+]] = tile.partition [[V3]] along 1 by @w1
-// CHECK-NEXT: [[V8]] = equivalence.class [[V18]], [[V19]]
-func.func @main(%x: tensor<8x4xf32>, %s: tensor<8x1xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %r_1
+// CHECK-NEXT: %s = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.mul %x_1, %s
+// CHECK-NEXT: %xs = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.mul [[V4:%[0-9]+]], %s
+// CHECK-NEXT: [[V5:%[0-9]+]] = tile.combine [[V6:%[0-9]+]] along 1 by @w1
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.matmul %xs, %w_1
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]], [[V7]]
+// CHECK-NEXT: [[V8:%[0-9]+]] = tile.combine [[V9:%[0-9]+]] along 1 by @w1
+// CHECK-NEXT: [[V10:%[0-9]+]] = forge.matmul %x_1, %w_1
+// CHECK-NEXT: [[V4]] = equivalence.class [[V8]], [[V10]]
+// CHECK-NEXT: [[V11:%[0-9]+]] = tile.partition %w_1 along 1 by @w1
+// CHECK-NEXT: [[V12:%[0-9]+]] = equivalence.class [[V11]]
+// CHECK-NEXT: [[V13:%[0-9]+]] = tile.replicate %xs by @w1
+// CHECK-NEXT: [[V14:%[0-9]+]] = equivalence.class [[V13]]
+// CHECK-NEXT: [[V15:%[0-9]+]] = forge.matmul [[V14]], [[V12]]
+// CHECK-NEXT: [[V16:%[0-9]+]] = tile.partition %y along 1 by @w1
+// CHECK-NEXT: [[V6]] = equivalence.class [[V15]], [[V16]]
+// CHECK-NEXT: [[V17:%[0-9]+]] = tile.replicate %x_1 by @w1
+// CHECK-NEXT: [[V18:%[0-9]+]] = equivalence.class [[V17]]
+// CHECK-NEXT: [[V19:%[0-9]+]] = forge.matmul [[V18]], [[V12]]
+// CHECK-NEXT: [[V20:%[0-9]+]] = tile.partition [[V4]] along 1 by @w1
+// CHECK-NEXT: [[V9]] = equivalence.class [[V19]], [[V20]]
+func.func @main(%x: tensor<8x4xf32>, %r: tensor<8x1xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %s = forge.tanh %r : tensor<8x1xf32>
   %xs = forge.mul %x, %s : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
   %y = forge.matmul %xs, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
   func.return %y : tensor<8x6xf32>
