@@ -30,9 +30,9 @@ class PartOptions:
     numerics: str = "real"
     whole_extent: int = 256
     disabled_rules: tuple[str, ...] = ()
-    max_nodes: int = 20_000
-    max_kernel_states: int = 2_000
-    max_states: int = 10_000
+    max_nodes: int = 40_000
+    max_kernel_states: int = 50_000
+    max_states: int = 200_000
     max_seconds: float = 300.0
     candidates: int = 16
     """How many of the best candidates are kept."""

@@ -92,7 +92,7 @@ def reachable_demands(space: Space) -> list[Demand]:
     return list(seen)
 
 
-def compact_table(space: Space, limit: int = 160) -> Table:
+def compact_table(space: Space, limit: int = 320) -> Table:
     """The table of heavy choices; ``limit`` bounds the frontiers kept for a class."""
     reachable = reachable_demands(space)
     table = Table()

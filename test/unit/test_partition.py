@@ -16,7 +16,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from equiforge.codegen.run import run_interpreted
-from equiforge.frontend.program import import_module
+from equiforge.frontend.program import import_module, load_program
 from equiforge.ir_text import parse_module
 from equiforge.partition.compose import inline_call
 from equiforge.partition.optimize import Partition, compositions, partitions_of
@@ -249,3 +249,12 @@ def test_tile_programs_with_other_axes_of_one_name_are_kept_apart() -> None:
     found = evaluate(whole, [x.astype(np.float32), y.astype(np.float32)], tile_sizes={"t0": 3, "t0_2": 4})
     np.testing.assert_allclose(found[0], np.exp(x), rtol=1e-6)
     np.testing.assert_allclose(found[1], np.exp(y), rtol=1e-6)
+
+
+def test_the_subgraphs_of_a_llama_block_are_searched_to_the_end() -> None:
+    path = Path(__file__).parents[2] / "docs" / "examples" / "llama_block.py"
+    _, texts = partitions_of(load_program(f"{path}:make").module)
+    assert len(texts) == 5
+    for result in search_parts(texts, PartOptions(), 1).values():
+        assert result.egraph["stop"] == "saturated"
+        assert result.extraction["complete"], result.extraction["stop"]
