@@ -84,7 +84,9 @@ class _Chains:
                 return
             for one in found:
                 fields[one.class_id] = one
-                yield self._closed(one, fields)
+                group = self._closed(one, fields)
+                if any(self._follows(f) for f in group):
+                    yield group
 
     def _consumers(self, leaves: dict[int, Tree], fields: dict[int, Found]) -> Iterator[Found]:
         depths = self.fuser.depths(*leaves)
@@ -121,8 +123,9 @@ class _Chains:
             if reads == (self.producer,) or any(c in self.looped for c in inputs):
                 continue
             local = replaced(tree, lambda p, r=reads: leaf("state", r.index(p[1])) if p[0] == "state" else p)
-            states = tuple(self._state(class_id, local, fields) for class_id in reads)
-            repair = synthesize_for(local, of.reducer, states, 0, fuser.graph.types[of.contribution].element)
+            states = tuple(self._state(class_id, local, inputs, fields) for class_id in reads)
+            extent, element = fuser.graph.types[self.source].shape[of.dim], fuser.graph.types[of.contribution].element
+            repair = synthesize_for(local, of.reducer, states, extent, element, of.kind == "tilematmul")
             if isinstance(repair, Refusal):
                 fuser.refuse(repair.reason)
                 continue
@@ -134,13 +137,18 @@ class _Chains:
             fuser.refuse(f"chain: {wrong}")
         return None
 
-    def _state(self, class_id: int, tree: Tree, fields: dict[int, Found]) -> State:
-        own = 0 if class_id == self.producer and ("input", 0) in leaves_of(tree) else -1
-        if class_id == self.producer:
-            return State(self.reducer, own)
-        consumer = fields[class_id].consumer
-        value = to_sympy(consumer.contribution, {}) if consumer.reducer == "sum" else None
-        return State(consumer.reducer, own, bool(value is not None and value.is_positive))
+    def _state(self, class_id: int, tree: Tree, inputs: list[int], fields: dict[int, Found]) -> State:
+        """A state that a tree over ``inputs`` reads."""
+        source, reducer, positive = self.source, self.reducer, False
+        if class_id != self.producer:
+            found = fields[class_id]
+            contribution: Tree = found.consumer.contribution
+            reducer = found.consumer.reducer
+            source = found.inputs[int(contribution[1])] if contribution[0] == "input" else -1
+            value = to_sympy(contribution, {}) if reducer == "sum" else None
+            positive = bool(value is not None and value.is_positive)
+        own = inputs.index(source) if source in inputs else -1
+        return State(reducer, own if ("input", own) in leaves_of(tree) else -1, positive)
 
     @staticmethod
     def _at_identity(tree: Tree, states: tuple[State, ...], inputs: list[int]) -> float:
@@ -151,6 +159,11 @@ class _Chains:
             if state.own >= 0:
                 leaves["input", state.own] = IDENTITY[state.reducer]
         return value_of(tree, leaves)
+
+    def _follows(self, found: Found) -> bool:
+        """True if a consumer reads the producer's state."""
+        reads = any(part[0] == "state" for part in leaves_of(found.consumer.contribution))
+        return reads and (not found.reads or self.producer in found.reads)
 
     def _closed(self, one: Found, fields: dict[int, Found]) -> tuple[Found, ...]:
         """A consumer behind all that it reads."""
@@ -168,4 +181,5 @@ class _Chains:
     def _counterexample(self, group: tuple[Found, ...]) -> str | None:
         inputs = [self.source]
         made = reducer_of(self.reducer, self.dim, group, inputs)
-        return counterexample(made, tuple(c.contribution for c in made.consumers), len(inputs))
+        originals = tuple(c.contribution for c in made.consumers if not c.hidden)
+        return counterexample(made, originals, len(inputs))

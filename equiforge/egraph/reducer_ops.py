@@ -26,7 +26,7 @@ from equiforge.dialects.op_table import COMBINERS, HALVES
 from equiforge.dialects.tile_types import PartitionAttr, element_type, states_of
 from equiforge.egraph.contributions import IDENTITY, LEAVES, Tree, leaves_of, state_of
 from equiforge.egraph.graph import Consumer, Reducer
-from equiforge.egraph.simulate import harmless
+from equiforge.egraph.simulate import harmless, is_kept
 
 
 def pointwise(op: str, attrs: tuple[Any, ...], operands: Sequence[SSAValue], element: Attribute) -> Operation:
@@ -219,11 +219,9 @@ class ReducerBuilder:
         leaves: dict[Tree, SSAValue] = {("held",): held}
         for leaf in _leaves(consumer.repair, "old", "new"):
             state = int(state_of(leaf))
-            identity = IDENTITY[self.reducer.reducer_of_state(state)]
             if leaf[0] == "new":
                 leaves[leaf] = new.seen_by(consumer, state)
-            elif state not in consumer.guarded or (consumer.mode == "mul" and math.isinf(identity)):
-                # exp(-inf - x) is a factor of 0, but a summand or a quotient would not be finite.
+            elif state not in consumer.guarded or is_kept(consumer, self.reducer.reducer_of_state(state)):
                 leaves[leaf] = old.values[state]
             else:
                 leaves[leaf] = body.add(forge.SelectOp(old.unseen(state), new.safe(state), old.values[state]))

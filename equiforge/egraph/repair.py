@@ -46,11 +46,13 @@ class Found:
         trees += [tree for h in self.hidden for tree in (h.contribution, h.repair)]
         return any(leaf in (COUNT, OLD_COUNT) for tree in trees for leaf in leaves_of(tree))
 
-    def consumers(self, names: dict[object, int], after: int, moved: list[int]) -> list[Consumer]:
-        """The hidden states that the repair needs and the consumer itself, as the states after number ``after``;
-        ``names`` are the states that trees read by name, ``moved`` the numbers of the inputs in the loop."""
+    def add_to(self, loop: list[Consumer], names: dict[object, int], moved: list[int]) -> None:
+        """Put the hidden states that the repair needs, and the consumer itself, behind the consumers of a loop; a
+        hidden state that one of them is already is that one.
+
+        ``names`` are the states that trees read by name, ``moved`` the numbers of the inputs in the loop.
+        """
         names = dict(names)
-        made: list[Consumer] = []
         numbers = [int(names.get(class_id, 0)) for class_id in self.reads or (-1,)]
 
         def place(part: Tree) -> Tree:
@@ -66,13 +68,24 @@ class Found:
 
         own = self.consumer
         other = moved[own.other] if own.other >= 0 else -1
+        guarded = tuple(sorted(numbers[k] for k in own.guarded))
         for hidden in self.hidden:
             trees = final(hidden.contribution), final(hidden.repair)
-            made.append(Consumer(own.kind, "sum", own.dim, own.operand, other, *trees, "map", 0.0, own.guarded, True))
-            names[hidden.name] = after + len(made)
+            made = Consumer(own.kind, "sum", own.dim, own.operand, other, *trees, "map", 0.0, guarded, True)
+            known = next((n for n, c in enumerate(loop, 1) if _as_hidden(c) == made), None)
+            if known is None:
+                loop.append(made)
+            names[hidden.name] = known or len(loop)
         contribution, repair = final(own.contribution), final(own.repair)
-        guarded = tuple(sorted(numbers[k] for k in own.guarded))
-        return [*made, replace(own, contribution=contribution, repair=repair, other=other, guarded=guarded)]
+        loop.append(replace(own, contribution=contribution, repair=repair, other=other, guarded=guarded))
+
+
+def _as_hidden(consumer: Consumer) -> Consumer:
+    """A consumer as it would be if it were hidden."""
+    repair = consumer.repair
+    if consumer.mode != "map":
+        repair = ("binary", (consumer.mode,), HELD, repair)
+    return replace(consumer, repair=repair, mode="map", at_identity=0.0, hidden=True)
 
 
 @dataclass(frozen=True)
@@ -372,7 +385,7 @@ def reducer_of(producer: str, dim: int, group: tuple[Found, ...], inputs: list[i
         names[COUNT[1]] = 1
     for found in group:
         moved = [_place(inputs, c) for c in found.inputs]
-        consumers += found.consumers(names, len(consumers), moved)
+        found.add_to(consumers, names, moved)
         names[found.class_id] = len(consumers)
     certificate = "; ".join(f.certificate for f in group if f.certificate)
     return Reducer("", producer, dim, tuple(consumers), certificate)

@@ -64,19 +64,21 @@ REPAIR_FAMILIES = (
     ),
     RepairFamily(
         "moments",
-        "h(c, s, s′) = c + Σₖ Dₖ (u′ − u)ᵏ with Dₖ = Σ ∂ᵏg/∂uᵏ / k!; "
-        "sum of squares about the mean: c + D₁ (u′ − u) + n (u′ − u)²",
-        "the consumer is a sum, and g a polynomial of degree 1 to 4 in u, which is s, or the mean s/n of a sum",
+        "h(c, s, s′) = f · (c + Σₖ Dₖ (u′ − u)ᵏ) with g = e·q, f = e(x,s′)/e(x,s), Dₖ = Σ e ∂ᵏq/∂uᵏ / k!; "
+        "sum of squares about the mean: c + D₁ (u′ − u) + n (u′ − u)²; "
+        "entropy Σ p log p of a softmax: f = exp(m − m′) · l/l′, u = m + log l, D₁ = −Σ p",
+        "the consumer is a sum, f is free of x, and q a polynomial of degree 1 to 4 in one u, "
+        "which is made of one or more states, or is the mean s/n of a sum",
         "Taylor's formula; N·u is the sum of all N elements once n = N; Dₖ is a multiple of n or a further state",
-        "an empty part (n = 0) keeps what it holds; nothing moves while u′ = u",
-        "h(Σ g(xᵢ,u)) − Σ g(xᵢ,u′) = 0 for one, two and three elements and any u",
+        f"{_STAND_IN}; an empty part (n = 0) keeps what it holds; nothing moves while u′ = u",
+        "e(x,s′) − f·e(x,s) = 0, and h(Σ g(xᵢ,u)) − Σ g(xᵢ,u′) = 0 for one, two and three elements and any u",
         "repair/moments.mlir",
     ),
     RepairFamily(
         "chain",
         "h(c, s, s′) = c · g(x,s′)/g(x,s) for several states s; Σ p² of a softmax: c · exp(2 (m − m′)) · (l/l′)²",
         "a state is the producer, one of its consumers, or another reduction over the axis; the quotient is free of x",
-        "as for one state: all move at once",
+        "as for one state: all move at once; several states may also make the u of moments",
         _STAND_IN,
         "h(g(x,s)) − g(x,s′) = 0",
         "repair/chain.mlir",
@@ -88,7 +90,10 @@ REPAIR_CHECK = (
     "several splits, must give what the reductions of the program give one after the other."
 )
 REPAIR_REFUSALS = (
-    RepairRefusal("tanh(x − s), sigmoid(x − s), exp(x·s), |x − mean|", "neither factor nor summand"),
+    RepairRefusal(
+        "tanh(x − s), sigmoid(x − s), exp(x·s), |x − mean|, (x − mean of x)·(y − mean of y)",
+        "neither factor nor summand",
+    ),
     RepairRefusal("a summand under a sum whose elements are not counted", "it counts once for each element"),
     RepairRefusal("exp(x − s) under a product", "a factor does not distribute over a product"),
     RepairRefusal("x·s under a maximum, s a sum", "is not known positive"),
@@ -101,4 +106,7 @@ REPAIR_REFUSALS = (
     RepairRefusal("a select of which one branch follows s and the other does not", "in a branch of a select"),
     RepairRefusal("a select between two rates of exp", "need different repairs"),
     RepairRefusal("erf(x − s)", "without a symbolic form"),
+    RepairRefusal(
+        "Σ p log p with the logarithm of p itself: NaN where p is 0 in the end, not on the way", "merge gives"
+    ),
 )

@@ -34,6 +34,12 @@ def harmless(reducer: str) -> float:
     return 0.0 if math.isinf(IDENTITY[reducer]) else 1.0
 
 
+def is_kept(consumer: Consumer, own: str) -> bool:
+    """True if a repair reads a state of reducer ``own`` at its identity as it is: exp(-inf - x) is a factor of 0, which
+    a sum of 0 keeps. A summand, a quotient, or that factor of a maximum of -inf would not be finite."""
+    return consumer.mode == "mul" and consumer.reducer == "sum" and math.isinf(IDENTITY[own])
+
+
 def _leaf(name: str, state: int) -> Tree:
     return (name, state) if state else (name,)
 
@@ -52,8 +58,7 @@ def _repaired(reducer: Reducer, consumer: Consumer, held: float, old: States, ne
     leaves = _read(reducer, consumer, "new", new)
     for k, value in enumerate(old):
         own = reducer.reducer_of_state(k)
-        keeps = consumer.mode == "mul" and math.isinf(IDENTITY[own])
-        if k in consumer.guarded and value == IDENTITY[own] and not keeps:
+        if k in consumer.guarded and value == IDENTITY[own] and not is_kept(consumer, own):
             value = leaves.get(_leaf("new", k), value)
         leaves[_leaf("old", k)] = value
     leaves["held",] = held
@@ -146,24 +151,31 @@ def _same(found: float, expected: float, scale: float, finite: bool) -> bool:
     return abs(found - expected) <= TOLERANCE * scale
 
 
-def _rows(inputs: int) -> Iterator[list[list[float]]]:
-    """Rows of elements: benign, with -inf, inf, NaN and huge values in each place, all equal, and without any
-    element that counts."""
+def _rows(inputs: int, place: int) -> Iterator[list[list[float]]]:
+    """Rows of elements: benign, with -inf, inf, NaN and huge values in each position of input ``place``, all equal, and
+    without any element that counts."""
     chooser = random.Random(inputs)
 
     def element(own: float) -> list[float]:
-        return [own, *(chooser.choice((1.5, -2.0, 0.25, 0.0)) for _ in range(inputs - 1))]
+        values = [chooser.choice((1.5, -2.0, 0.25, 0.0)) for _ in range(inputs - 1)]
+        return [*values[:place], own, *values[place:]]
 
     for own in (*_VALUES[:4], -math.inf, math.inf, math.nan):
         yield [element(own) for _ in range(_LENGTH)]
     for row in itertools.islice(itertools.permutations(_VALUES, _LENGTH), 0, None, 67):
         yield [element(x) for x in row]
     yield [element(x) for x in (1.0, -1.0, 2.0, -2.0)]
-    for bad, place in itertools.product(_HOSTILE, range(_LENGTH)):
-        yield [element(bad if i == place else chooser.choice(_VALUES)) for i in range(_LENGTH)]
+    for bad, position in itertools.product(_HOSTILE, range(_LENGTH)):
+        yield [element(bad if i == position else chooser.choice(_VALUES)) for i in range(_LENGTH)]
     for count in range(1, _LENGTH):
         yield [element(-math.inf if i < count else chooser.choice(_VALUES)) for i in range(_LENGTH)]
         yield [element(math.inf if i < count else chooser.choice(_VALUES)) for i in range(_LENGTH)]
+
+
+def _reduced(reducer: Reducer) -> list[int]:
+    """The inputs of which a value of the program is the sum or an extremum itself."""
+    trees: list[Tree] = [c.contribution for c in reducer.consumers if c.kind == "reduce" and not c.hidden]
+    return sorted({0, *(int(tree[1]) for tree in trees if tree[0] == "input")})
 
 
 _SPLITS = ((1, 1, 1, 1), (2, 2), (1, 3), (4,))
@@ -181,7 +193,7 @@ _PARTS = (
 def counterexample(reducer: Reducer, originals: tuple[Tree, ...], inputs: int, extent: int = 0) -> str | None:
     """The first hostile row on which the loop, or a merge of parts, gives another result than the program; None
     if there is none. ``extent`` is as in :func:`unfused`."""
-    for row in _rows(inputs):
+    for row in itertools.chain.from_iterable(_rows(inputs, place) for place in _reduced(reducer)):
         expected, scale = unfused(reducer, originals, row, extent)
         finite = all(math.isfinite(x) for element in row for x in element)
         for split in _SPLITS:

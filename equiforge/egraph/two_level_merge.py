@@ -10,7 +10,7 @@ from equiforge.egraph.builder import constant_key
 from equiforge.egraph.contributions import IDENTITY, Tree, leaves_of, state_of
 from equiforge.egraph.graph import REPLICATE, ClassType, Consumer, EGraph, ENode, Reducer
 from equiforge.egraph.repair_forms import HELD
-from equiforge.egraph.simulate import harmless
+from equiforge.egraph.simulate import harmless, is_kept
 
 State = tuple[tuple[int, int], ...]
 
@@ -128,7 +128,7 @@ class Merge:
         old, new = self.slices[state], self.joint[state]
         if state not in consumer.guarded:
             return old if name == "old" else new
-        if name == "old" and consumer.mode == "mul" and math.isinf(IDENTITY[own]):
+        if name == "old" and is_kept(consumer, own):
             return old
         harmless_ = self._constant(harmless(own), new)
         safe = self.nodes.pointwise("select", (), [self._unseen(state, new), harmless_, new])

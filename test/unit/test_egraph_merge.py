@@ -131,7 +131,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], int]] = {
     "weighted by logsumexp": (weighted_by_logsumexp, 0),
     "two maxima": (two_maxima, 0),
     "variance": (variance, 2),
-    "third and fourth moment": (third_and_fourth_moment, 6),
+    "third and fourth moment": (third_and_fourth_moment, 4),
     "normalized product": (normalized_product, 3),
     "weighted variance": (weighted_variance, 3),
     "distance from the maximum": (distance_from_maximum, 1),

@@ -92,6 +92,9 @@ MAPPED: dict[str, tuple[Tree, str, str, int, str, tuple[str, ...]]] = {
     "weighted variance": (binary("mul", W, SQUARE), "sum", "sum", 4096, "moments", ("moment2", "moment1")),
     "mean by a factor": (binary("mul", binary("sub", X, binary("mul", S, const(1 / 4096))), W), "sum", "sum", 4096, "moments", ("moment1",)),
     "distance from the maximum": (SHIFTED, "sum", "max", 4096, "moments", ()),
+    "entropy about a maximum": (binary("mul", EXP, SHIFTED), "sum", "max", 4096, "moments", ("moment1",)),
+    "second moment of a softmax": (binary("mul", EXP, binary("mul", SHIFTED, SHIFTED)), "sum", "max", 4096, "moments", ("moment2", "moment1")),
+    "entropy, weighted and scaled": (binary("mul", binary("mul", W, unary("exp", binary("mul", SHIFTED, const(0.125)))), SHIFTED), "sum", "max", 4096, "moments", ("moment1",)),
     "logsumexp, guarded by the program": (unary("exp", binary("sub", X, SAFE)), "sum", "max", 0, "factor", ()),
 }  # fmt: skip
 
@@ -172,7 +175,7 @@ DAMAGE: dict[str, Callable[[Tree], Tree]] = {
 }
 
 
-POLYNOMIALS = ("sum of squares about the mean", "third moment", "distance from the maximum")
+POLYNOMIALS = ("sum of squares about the mean", "third moment", "distance from the maximum", "entropy about a maximum")
 DAMAGED = [
     *((name, damage) for name in POLYNOMIALS for damage in DAMAGE if damage != "NaN forgotten"),
     *(("argmin, NaN wins", damage) for damage in DAMAGE if damage != "difference for sum"),
@@ -201,9 +204,28 @@ def test_a_loop_without_its_guards_fails_on_hostile_rows() -> None:
         assert (counterexample(Reducer("", "max", 1, (consumer,), ""), (EXP,), 1) is None) is holds
 
 
+def refused(body: Callable[..., Any], *types: TensorType[Any]) -> dict[str, int]:
+    """The refusals for a program, whose loops would be wrong without them."""
+    return fuse(program(list(types), body))[1].refused
+
+
+def entropy_by_logarithms(x: Any) -> Any:
+    e = F.ExpOp(F.SubOp(x, F.ReduceOp("max", x, 1)))
+    p = F.DivOp(e, F.ReduceOp("sum", e, 1))
+    return F.ReduceOp("sum", F.MulOp(p, F.LogOp(p)), 1)
+
+
+def covariance(x: Any, y: Any) -> Any:
+    n = F.ConstantOp(12.0, t(1, 1))
+    u, v = (F.SubOp(a, F.DivOp(F.ReduceOp("sum", a, 1), n)) for a in (x, y))
+    return F.ReduceOp("sum", F.MulOp(u, v), 1)
+
+
 def test_every_refusal_of_the_page_is_one_that_the_tool_gives() -> None:
     given = [r.reason for c, *rest, _ in REFUSED.values() if isinstance(r := synthesize(c, *rest), Refusal)]
     assert len(given) == len(REFUSED)
+    given += refused(entropy_by_logarithms, t(1, 12))
+    assert any("neither factor nor summand" in reason for reason in refused(covariance, t(1, 12), t(1, 12)))
     for refusal in REPAIR_REFUSALS:
         assert any(refusal.reason in reason for reason in given), refusal
 
@@ -221,6 +243,42 @@ def test_several_states_have_one_repair() -> None:
         ("new", 1),
     }
     refused = synthesize_for(unary("tanh", probability), "sum", states)
+    assert isinstance(refused, Refusal) and "neither factor nor summand" in refused.reason
+
+
+LOG_PROBABILITY = binary("sub", SHIFTED, unary("log", ("state", 1)))
+PROBABILITY = binary("div", EXP, ("state", 1))
+FOLLOWED: dict[str, tuple[Tree, tuple[str, ...], str]] = {
+    # contribution that reads a maximum and a normalizer, names of hidden states, repair
+    "entropy": (binary("mul", PROBABILITY, LOG_PROBABILITY), ("moment1",), "(s1_old*exp(-s_new + s_old)/s1_new)*(c + "),
+    "all log-probabilities": (LOG_PROBABILITY, (), "h(c) = c + (-n)*(u' - u)"),
+    "soft targets": (binary("mul", W, LOG_PROBABILITY), ("moment1",), "h(c) = c + (-1*moment1)*(u' - u)"),
+    "logsumexp less the scores": (
+        binary("sub", binary("add", S, unary("log", ("state", 1))), X), (), "h(c) = c + (n)*(u' - u)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_what_is_linear_in_a_logsumexp_follows_maximum_and_normalizer_at_once(name: str) -> None:
+    contribution, hidden, formula = FOLLOWED[name]
+    repair = synthesize_for(contribution, "sum", (State("max", 0), State("sum", -1, positive=True)), 4096)
+    assert isinstance(repair, Repair), repair
+    assert (repair.family, tuple(h.name for h in repair.hidden), repair.guarded) == ("moments", hidden, (0, 1))
+    assert "u = s_old + log(s1_old)" in repair.certificate and formula in repair.certificate
+
+
+@pytest.mark.parametrize(
+    "contribution",
+    [
+        binary("mul", LOG_PROBABILITY, SHIFTED),
+        unary("tanh", LOG_PROBABILITY),
+        binary("add", binary("mul", W, S), binary("mul", X, unary("log", ("state", 1)))),
+    ],
+    ids=["two quantities", "no polynomial", "weights of their own"],
+)
+def test_what_depends_on_several_quantities_made_of_states_is_refused(contribution: Tree) -> None:
+    refused = synthesize_for(contribution, "sum", (State("max", 0), State("sum", -1, positive=True)), 4096)
     assert isinstance(refused, Refusal) and "neither factor nor summand" in refused.reason
 
 

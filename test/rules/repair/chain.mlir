@@ -32,3 +32,23 @@ func.func @main(%tanh: tensor<1x12xf32>) -> tensor<1x1xf32> {
   %y = forge.reduce sum over 1 %q : (tensor<1x12xf32>) -> tensor<1x1xf32>
   func.return %y : tensor<1x1xf32>
 }
+
+// -----
+
+// An entropy, a factor times a polynomial: all sums of p move by exp(m - m') l/l', and that of p log p, which is linear in u = m + log l, gains the sum
+// of p times u - u'.
+// CHECK:       certificate "g = exp(input_0 - state); {{.*}}; g = (input_0 - s_old - log(s1_old))*exp(input_0 - s_old)/s1_old, u = s_old + log(s1_old); h(c) = (s1_old*exp(-s_new + s_old)/s1_new)*(c + (-1*moment1)*(u' - u)); h(sum g(x,u)) - sum g(x,u') = 0"
+// CHECK-LABEL: func.func @main(%entropy
+// CHECK:       forge.get 2 of
+func.func @main(%entropy: tensor<1x12xf32>) -> tensor<1x1xf32> {
+  %m = forge.reduce max over 1 %entropy : (tensor<1x12xf32>) -> tensor<1x1xf32>
+  %d = forge.sub %entropy, %m : (tensor<1x12xf32>, tensor<1x1xf32>) -> tensor<1x12xf32>
+  %e = forge.exp %d : tensor<1x12xf32>
+  %l = forge.reduce sum over 1 %e : (tensor<1x12xf32>) -> tensor<1x1xf32>
+  %p = forge.div %e, %l : (tensor<1x12xf32>, tensor<1x1xf32>) -> tensor<1x12xf32>
+  %n = forge.log %l : tensor<1x1xf32>
+  %q = forge.sub %d, %n : (tensor<1x12xf32>, tensor<1x1xf32>) -> tensor<1x12xf32>
+  %w = forge.mul %p, %q : tensor<1x12xf32>
+  %y = forge.reduce sum over 1 %w : (tensor<1x12xf32>) -> tensor<1x1xf32>
+  func.return %y : tensor<1x1xf32>
+}

@@ -4,7 +4,7 @@
 
 // The sum of squares about the mean joins the loop of the sum: with n elements so far it gains D1 (u' - u) + n (u' - u)^2 when the mean moves. The
 // count and D1 are states of the loop that the program does not have, and end in the final region; two parts are merged.
-// CHECK:       tile.reducer @rolling{{[0-9_]+}} identity [0.0, 0.0, 0.0, 0.0] certificate "g = (input_0 - u)**2, u = s/n, N = 12; h(c) = c + (moment1)*(u' - u) + (n)*(u' - u)**2; h(sum g(x,u)) - sum g(x,u') = 0"
+// CHECK:       tile.reducer @rolling{{[0-9_]+}} identity [0.0, 0.0, 0.0, 0.0] certificate "g = (input_0 - u)**2, u = s/n, N = 12; h(c) = c + (2*moment1)*(u' - u) + (n)*(u' - u)**2; h(sum g(x,u)) - sum g(x,u') = 0"
 // CHECK-SAME:  body(
 // CHECK:       } merge(
 // CHECK:       } final(%[[S:[0-9a-z_]+]]: tensor<1x1xf32>, %{{[0-9a-z_]+}}: tensor<1x1xf32>, %{{[0-9a-z_]+}}: tensor<1x1xf32>, %[[M:[0-9a-z_]+]]: tensor<1x1xf32>) {
