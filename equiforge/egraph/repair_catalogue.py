@@ -22,6 +22,8 @@ class RepairFamily:
     guard: str
     certificate: str
     tests: str = ""
+    up_to: str = ""
+    """Which non-finite values loop and program may differ in, as of rules."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ REPAIR_FAMILIES = (
         f"{_STAND_IN}; an empty part (n = 0) keeps what it holds; nothing moves while u′ = u",
         "e(x,s′) − f·e(x,s) = 0, and h(Σ g(xᵢ,u)) − Σ g(xᵢ,u′) = 0 for one, two and three elements and any u",
         "repair/moments.mlir",
+        "NaN for an infinity, where an input other than x is infinite (a weight w): w·(x − μ)² is ∞, and a sum of "
+        "moments may be ∞ − ∞",
     ),
     RepairFamily(
         "chain",

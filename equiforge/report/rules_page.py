@@ -99,6 +99,7 @@ def _repairs() -> list[str]:
 def _nonfinite() -> list[str]:
     """What the rules promise of NaN, infinities and overflow."""
     weaker = [rule for rule in catalogue().rules if rule.up_to]
+    repairs = [family for family in REPAIR_FAMILIES if family.up_to]
     lines = [
         "",
         "## NaN, infinities, overflow",
@@ -115,16 +116,16 @@ def _nonfinite() -> list[str]:
         "`variance-in-one-pass`, which squares x and not x − μ. They can overflow in the type that is accumulated in, "
         "f32 or f64, where the program does not.",
         "",
-        f"{len(weaker)} rules hold up to NaN for an infinity. They regroup products of three tensors, and no fact that "
-        "the analyses know of an argument would make them equalities. A number stays the same number, and where one "
-        "side is not finite neither is the other; but where an operand is infinite one side may be NaN and the other "
-        "an infinity. What a program computes of that (a maximum, `relu`, `exp`) can then be a number on one side. "
-        "`saturate{without=…}` leaves them out.",
+        f"{len(weaker)} rules and {len(repairs)} family of repairs hold up to NaN for an infinity. The rules regroup "
+        "products of three tensors, and no fact that the analyses know of an argument would make them equalities. A "
+        "number stays the same number, and where one side is not finite neither is the other; but where an operand is "
+        "infinite one side may be NaN and the other an infinity. What a program computes of that (a maximum, `relu`, "
+        "`exp`) can then be a number on one side. `saturate{without=…}` leaves them out.",
         "",
         _row(("rule", "statement", "up to")),
         "|---|---|---|",
     ]
-    return lines + [_row((f"`{rule.name}`", rule.statement, rule.up_to)) for rule in weaker]
+    return lines + [_row((f"`{entry.name}`", entry.statement, entry.up_to)) for entry in (*weaker, *repairs)]
 
 
 def rules_page() -> str:

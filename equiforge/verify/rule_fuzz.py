@@ -2,7 +2,7 @@
 
 A rule set is sound on a program if all e-nodes of a class have one value, at tile sizes that leave ragged tiles, on
 arguments with zeros of both signs; and on hostile ones, with NaN and each infinity in its place, unless a rule took
-part that may put NaN for an infinity. A failure is a wrong rule, never a matter of tolerance.
+part, or a repair, that may put NaN for an infinity. A failure is a wrong rule, never a matter of tolerance.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from equiforge.egraph.catalogue import catalogue
+from equiforge.egraph.contributions import leaves_of
 from equiforge.egraph.encode import SPLIT_EXTENT, encode
 from equiforge.egraph.engine import Engine, SaturationOptions
-from equiforge.egraph.graph import EGraph
+from equiforge.egraph.graph import Consumer, EGraph
 from equiforge.egraph.ir import to_module
 from equiforge.egraph.two_level import fuse_reductions
 from equiforge.verify.egraph_check import EgraphReport, check_egraph, random_tile_sizes
@@ -64,12 +65,19 @@ class Saturated:
 
     @property
     def keeps_nonfinite(self) -> bool:
-        """True if no rule took part that may put NaN for an infinity."""
-        return not any(rule.up_to and self.matches.get(rule.name) for rule in catalogue().rules)
+        """True if no rule and no repair took part that may put NaN for an infinity."""
+        consumers = (consumer for reducer in self.graph.reducers.values() for consumer in reducer.consumers)
+        regrouped = any(rule.up_to and self.matches.get(rule.name) for rule in catalogue().rules)
+        return not regrouped and not any(map(_is_weighted_moment, consumers))
 
     def check(self, arguments: list[np.ndarray], seed: int) -> EgraphReport:
         """Evaluate all e-nodes at the tile sizes that a seed stands for."""
         return check_egraph(self.module, arguments, random_tile_sizes(self.graph, seed))
+
+
+def _is_weighted_moment(consumer: Consumer) -> bool:
+    leaves = leaves_of(consumer.contribution)
+    return consumer.hidden and (consumer.kind == "tilematmul" or any(x[0] == "input" and x[1] != 0 for x in leaves))
 
 
 def saturate_for_check(module: ModuleOp, options: SaturationOptions = LIMITS, slices: bool = False) -> Saturated:
