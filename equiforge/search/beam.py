@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from equiforge.search.kernels import KernelChoice
+from equiforge.search.kernel_choice import KernelChoice
 
 Programs = list[tuple[float, tuple[KernelChoice, ...]]]
 

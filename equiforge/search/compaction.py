@@ -1,16 +1,16 @@
-"""The choices of a kernel as bit masks, raw or compacted.
+"""The choices of a kernel as bit masks.
 
 A partial kernel is a set of choices and a set of open demands (the holes). A :class:`Table` says for each demand
-which choices meet it and what these demand in turn. The raw table has one choice an e-node. The compact table has
-only the heavy choices: for the pointwise parts between them it holds the *frontiers* of a class, the least sets of
-heavily computed or loaded classes from which pointwise e-nodes make it. A frontier that contains another one is left
-out, since whatever completes it completes the other with less. So all partial programs that differ in pointwise
-e-nodes alone (operand order, grouping, placement) are one state from the start, whatever their number.
+which choices meet it and what these demand in turn. The compact table has only the heavy choices: for the pointwise
+parts between them it holds the *frontiers* of a class, the least sets of heavily computed or loaded classes from which
+pointwise e-nodes make it. A frontier that contains another one is left out, since whatever completes it completes the
+other with less. So all partial programs that differ in pointwise e-nodes alone (operand order, grouping, placement)
+are one state from the start, whatever their number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,17 +41,56 @@ class Table:
 
     def is_well_founded(self, chosen: int, starts: Iterable[int]) -> bool:
         """Whether the choices of a complete kernel can be put in an order in which each one finds its operands made."""
-        made = 0
+        made = self._made(chosen, 0)
+        return made is not None and any(need & ~made == 0 for need in starts)
+
+    def is_acyclic(self, chosen: int, holes: int) -> bool:
+        """Whether the choices of a partial kernel can be put in such an order once its ``holes`` are made."""
+        return self._made(chosen, holes) is not None
+
+    def _made(self, chosen: int, made: int) -> int | None:
         left = bits(chosen)
         while left:
             rest = [b for b in left if not any(need & ~made == 0 for need in self.needs[b])]
             if len(rest) == len(left):
-                return False
+                return None
             for b in left:
                 if b not in rest:
                     made |= self.satisfied[b]
             left = rest
-        return any(need & ~made == 0 for need in starts)
+        return made
+
+    def moves_without(self, forbidden: Container[int]) -> list[list[Move]]:
+        """The ways to meet each demand without some heavy options, and without those that can't be completed then."""
+        met = 0
+        left = [[m for m in moves if m.heavy not in forbidden] for moves in self.moves]
+        pending = True
+        while pending:
+            found = [d for d, moves in enumerate(left) if not met >> d & 1 and any(m.needs & ~met == 0 for m in moves)]
+            pending = bool(found)
+            for demand in found:
+                met |= 1 << demand
+        return [[m for m in moves if m.needs & ~met == 0] for moves in left]
+
+    def reach(self) -> list[int]:
+        """For each demand the mask of those that meeting it can come to."""
+        found = [0] * len(self.demands)
+        pending = True
+        while pending:
+            pending = False
+            for demand in reversed(range(len(found))):
+                new = 0
+                for move in self.moves[demand]:
+                    new |= move.needs
+                for below in bits(new):
+                    new |= found[below]
+                pending |= new != found[demand]
+                found[demand] = new
+        return found
+
+    def cyclic(self) -> int:
+        """The mask of demands that meeting them can lead back to."""
+        return sum(1 << demand for demand, reach in enumerate(self.reach()) if reach >> demand & 1)
 
 
 def bits(mask: int) -> list[int]:
@@ -73,28 +112,35 @@ def least(masks: Iterable[int]) -> list[int]:
     return kept
 
 
-def reachable_demands(space: Space) -> list[Demand]:
-    """All demands that kernels of the storable classes can come to, outer ones first."""
-    seen: dict[Demand, None] = {}
-    stack: list[Demand] = []
+def in_order(space: Space, below: Callable[[Demand], Iterable[Demand]]) -> list[Demand]:
+    """All demands that kernels of the storable classes can come to. As far as there are no cycles, each comes before
+    those ``below`` it."""
+    seen: set[Demand] = set()
+    finished: list[Demand] = []
+    stack: list[tuple[Demand, bool]] = []
     for root in sorted(space.storable, reverse=True):
-        stack.extend((grid.tile, COMPUTED) for grid in reversed(space.grids(root)))
+        stack.extend(((grid.tile, COMPUTED), False) for grid in reversed(space.grids(root)))
     while stack:
-        demand = stack.pop()
-        if demand in seen:
-            continue
-        seen[demand] = None
-        for option in space.chosen_by(demand):
-            stack.extend(option.children)
-        if demand[1] < 0 and not (demand[1] == ANY and space.is_free(demand[0])):
-            for _, children in space.light_nodes(demand[0]):
-                stack.extend(children)
-    return list(seen)
+        demand, visited = stack.pop()
+        if visited:
+            finished.append(demand)
+        elif demand not in seen:
+            seen.add(demand)
+            stack.append((demand, True))
+            stack.extend((child, False) for child in below(demand))
+    return finished[::-1]
+
+
+def _below(space: Space, demand: Demand) -> list[Demand]:
+    found = [child for option in space.chosen_by(demand) for child in option.children]
+    if demand[1] < 0 and not (demand[1] == ANY and space.is_free(demand[0])):
+        found.extend(child for _, children in space.light_nodes(demand[0]) for child in children)
+    return found
 
 
 def compact_table(space: Space, limit: int = 320) -> Table:
     """The table of heavy choices; ``limit`` bounds the frontiers kept for a class."""
-    reachable = reachable_demands(space)
+    reachable = in_order(space, lambda demand: _below(space, demand))
     table = Table()
     index: dict[Demand, int] = {}
     for demand in reachable:
@@ -178,45 +224,3 @@ class _Frontiers:
                 self.of[demand] = new
                 for user in self._users.get(demand, ()):
                     pending.setdefault(user)
-
-
-def raw_table(space: Space) -> Table:
-    """The table with one choice for each e-node (and each place that a class may be loaded from): no compaction at
-    all."""
-    table = Table()
-    reachable = reachable_demands(space)
-    index = {demand: number for number, demand in enumerate(reachable)}
-    table.demands = reachable
-    table.moves = [[] for _ in reachable]
-    numbers: dict[tuple[object, ...], int] = {}
-
-    def add(demand: Demand, key: tuple[object, ...], children: tuple[Demand, ...], heavy: int, loaded: bool) -> None:
-        if key not in numbers:
-            numbers[key] = len(table.needs)
-            need = 0
-            for child in children:
-                need |= 1 << index[child]
-            table.needs.append([need])
-            table.satisfied.append(0)
-        bit = numbers[key]
-        table.satisfied[bit] |= 1 << index[demand]
-        if not loaded and (demand[0], COMPUTED) in index and demand[1] == ANY:
-            table.satisfied[bit] |= 1 << index[(demand[0], COMPUTED)]
-        table.moves[index[demand]].append(Move(bit, table.needs[bit][0], heavy))
-
-    for demand in reachable:
-        class_id, wanted = demand
-        if wanted == ANY and space.is_free(class_id):
-            add(demand, (class_id, "free"), (), -1, loaded=True)
-            continue
-        for option in space.chosen_by(demand):
-            add(demand, (class_id, option.number), option.children, option.number, loaded=option.kind == "load")
-        if wanted < 0:
-            for node, children in space.light_nodes(class_id):
-                add(demand, (class_id, node), children, -1, loaded=False)
-            if wanted == COMPUTED and space.is_free(class_id):
-                add(demand, (class_id, "free"), (), -1, loaded=False)
-    for root in space.storable:
-        for grid in space.grids(root):
-            table.starts[grid.tile] = [1 << index[(grid.tile, COMPUTED)]]
-    return table

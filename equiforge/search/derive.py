@@ -6,7 +6,7 @@ import heapq
 from dataclasses import dataclass
 
 from equiforge.egraph.graph import REPLICATE, ENode
-from equiforge.search.kernels import KernelChoice
+from equiforge.search.kernel_choice import KernelChoice
 from equiforge.search.normal_form import LIGHT, STRUCTURAL, Chain, Load, Option, Space, product
 
 _SLOW = {"exp", "log", "tanh", "erf", "sigmoid", "sin", "cos", "pow", "sqrt", "rsqrt", "div", "recip", "rem"}

@@ -8,20 +8,28 @@ so programs come out in the order of their estimate.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import time
 from dataclasses import dataclass, field
+from typing import Literal
 
 from equiforge.egraph.graph import EGraph
 from equiforge.errors import EquiforgeError
 from equiforge.search.beam import Beam
-from equiforge.search.compaction import compact_table, least, raw_table
+from equiforge.search.compaction import compact_table, least
 from equiforge.search.cost import CostModel
 from equiforge.search.derive import Kernel, derive
-from equiforge.search.kernels import Counters, KernelChoice, KernelSearch, Strategy
+from equiforge.search.enumeration import Enumeration
+from equiforge.search.kernel_choice import Counters, KernelChoice, KernelRules
+from equiforge.search.kernels import KernelSearch
 from equiforge.search.normal_form import Load, Space
-from equiforge.search.programs import Limits, ProgramSearch
+from equiforge.search.outline import Limits
+from equiforge.search.programs import ProgramSearch
+from equiforge.search.raw_table import raw_table
 from equiforge.tune.targets import load_target
+
+Strategy = Literal["none", "after", "early"]
 
 
 @dataclass(frozen=True)
@@ -132,26 +140,56 @@ class Extraction:
         self.graph = graph
         self.space = Space(graph)
         self.model = CostModel(self.space, load_target(options.target))
-        self.compact = compact_table(self.space)
-        self.table = self.compact if options.strategy == "early" else raw_table(self.space)
+        self.table = compact_table(self.space)
+        self.counters = Counters()
+        self.rules = KernelRules(self.space, self.table, self.model, self.counters)
         self.search = KernelSearch(
             self.space,
-            self.compact,
             self.table,
             self.model,
-            options.strategy,
+            self.rules,
             options.max_kernel_states if options.exhaustive else min(_FIRST_LOOK, options.max_kernel_states),
             self.deadline,
             options.at_most,
         )
-        self.counters = Counters()
         self.stop = ""
         self.left_us = float("inf")
-        self.programs = ProgramSearch(self.search, self.counters, together=options.strategy == "early")
+        self.represented: int | None = None
+        self.enumerated = 0
+        """Complete programs that were built one by one, those that are equal included."""
+        self.programs = ProgramSearch(self.search, self.counters)
         self._derived: dict[tuple[object, ...], Kernel | None] = {}
 
     def run(self) -> ExtractionResult:
-        starts = self._starts()
+        starts = self.starts()
+        found, complete = self._early(starts) if self.options.strategy == "early" else self._every(starts)
+        ranked = sorted(found.values(), key=lambda f: (f[0], len(f[1]), _program_key(f[1], f[2])))
+        candidates = [c for n, entry in enumerate(ranked) if (c := self._candidate(n, *entry)) is not None]
+        stop = self.stop or self._truncated()
+        rejects = dict(sorted(self.counters.rejects.items()))
+        if not candidates:
+            reasons = "; ".join(f"{reason}: {count}" for reason, count in rejects.items())
+            limits = f" within the limits ({stop})" if stop else ""
+            raise EquiforgeError(f"the e-graph holds no executable program{limits}", hint=reasons or None)
+        limit = self.options.max_candidates
+        stats = ExtractionStats(
+            strategy=self.options.strategy,
+            states=self.counters.states,
+            pruned=self.counters.pruned,
+            candidates=len(candidates),
+            seconds=time.perf_counter() - self.start,
+            complete=complete,
+            stop=("best found" if limit is not None and len(candidates) >= limit else "exhausted")
+            if complete
+            else stop,
+            represented=self.represented,
+            missed_us=None if complete or not self.table.complete else self._missed(),
+            rejects=rejects,
+        )
+        return ExtractionResult(candidates, stats)
+
+    def _early(self, starts: list[tuple[list[Load], frozenset[int]]]) -> tuple[_Found, bool]:
+        """What early compaction finds, best first, and whether nothing better was missed."""
         limit = self.options.max_candidates
         found, worst = self._best(starts)
         if not self.options.exhaustive and self._truncated():
@@ -161,39 +199,48 @@ class Extraction:
                 self.programs.forget()
                 found, worst = self._best(starts)
         complete = self._is_proven(None if limit is None or len(found) < limit else worst)
-        if self.options.strategy == "after":
-            found = _minimal(found)
-        represented = None
         if self.options.exhaustive:
-            represented = len(found) if limit is None and complete else self._count(starts)
+            self.represented = len(found) if limit is None and complete else self._count(starts)
         else:
             if (self.options.diverse and limit is not None and len(found) >= limit) or self.stop:
                 self._diversify(starts, found)
             if self.stop:
                 self._approximate(starts, found)
-        ranked = sorted(found.values(), key=lambda f: (f[0], len(f[1]), _program_key(f[1], f[2])))
-        candidates = [c for n, entry in enumerate(ranked) if (c := self._candidate(n, *entry)) is not None]
-        complete &= self.table.complete
-        stop = self.stop or self._truncated()
-        if not candidates:
-            reasons = "; ".join(f"{reason}: {count}" for reason, count in self._rejects().items())
-            limits = f" within the limits ({stop})" if stop else ""
-            raise EquiforgeError(f"the e-graph holds no executable program{limits}", hint=reasons or None)
-        stats = ExtractionStats(
-            strategy=self.options.strategy,
-            states=self.search.counters.states + self.counters.states,
-            pruned=self.search.counters.pruned + self.counters.pruned,
-            candidates=len(candidates),
-            seconds=time.perf_counter() - self.start,
-            complete=complete,
-            stop=("best found" if limit is not None and len(candidates) >= limit else "exhausted")
-            if complete
-            else stop,
-            represented=represented,
-            missed_us=None if complete or not self.table.complete else self._missed(),
-            rejects=self._rejects(),
-        )
-        return ExtractionResult(candidates, stats)
+        return found, complete and self.table.complete
+
+    def _every(self, starts: list[tuple[list[Load], frozenset[int]]]) -> tuple[_Found, bool]:
+        """The best of all programs, enumerated one by one, and whether they were all enumerated. Without compaction
+        each choice of e-nodes is a program; with compaction after completion, equal ones are one."""
+        found: _Found = {}
+        limit = self.options.max_candidates
+        apart = self.options.strategy == "none"
+        enumeration = self.enumeration()
+        limits = Limits(self.options.max_states, self.deadline, self.options.at_most)
+        for outputs, holes in starts:
+            for kernels, choices in enumeration.programs(holes, limits):
+                self.enumerated += 1
+                key = _program_key(kernels, outputs)
+                found.setdefault(
+                    (key, choices) if apart else key, (sum(k.cost.estimate_us for k in kernels), kernels, outputs)
+                )
+                if apart and limit is not None and len(found) > 100 * limit:
+                    found = _best_of(found, limit)
+            self.stop = self.stop or enumeration.stop
+        if not apart:
+            found = _minimal(found)
+        self.left_us = 0.0 if self.stop else self.left_us
+        self.represented = None if self.stop else self.enumerated if apart else len(found)
+        return (found if limit is None else _best_of(found, limit)), not self.stop
+
+    def enumeration(self, views: bool = True) -> Enumeration:
+        """All programs of the e-graph, one for each choice of e-nodes, or of those that are no ``views``."""
+        return Enumeration(self.space, raw_table(self.space, views), self.rules, self.counters)
+
+    def size(self, views: bool = True) -> tuple[int, int]:
+        """How many partial programs an enumeration without compaction expands, and how many programs it finds: counted,
+        not enumerated. Without ``views``, as if each value could be loaded through one chain of views only."""
+        sizes = [self.enumeration(views).size(holes, self.options.at_most) for _, holes in self.starts()]
+        return sum(states for states, _ in sizes), sum(programs for _, programs in sizes)
 
     def _best(self, starts: list[tuple[list[Load], frozenset[int]]]) -> tuple[_Found, float]:
         """The best programs that can be made of the kernels listed, as many as the options ask for of each start, and
@@ -202,11 +249,11 @@ class Extraction:
         limit = self.options.max_candidates
         worst = float("inf")
         self.stop, self.left_us = "", float("inf")
-        for number, (outputs, holes) in enumerate(starts):
-            for taken, (cost, kernels) in enumerate(self.programs.programs(holes, self._limits()), 1):
-                # Without compaction, programs that differ in pointwise e-nodes alone stay apart.
-                key = (number, taken) if self.options.strategy == "none" else _program_key(kernels, outputs)
-                found.setdefault(key, (cost, kernels, outputs))
+        for outputs, holes in starts:
+            every = self.options.exhaustive and limit is None
+            programs = self.programs.every if every else self.programs.programs
+            for taken, (cost, kernels) in enumerate(programs(holes, self._limits()), 1):
+                found.setdefault(_program_key(kernels, outputs), (cost, kernels, outputs))
                 if limit is not None and taken >= limit:
                     worst = min(worst, cost)
                     break
@@ -214,12 +261,6 @@ class Extraction:
                 self.stop = self.stop or self.programs.stop
                 self.left_us = min(self.left_us, self.programs.left_us)
         return found, worst
-
-    def _rejects(self) -> dict[str, int]:
-        merged = dict(self.search.counters.rejects)
-        for reason, count in self.counters.rejects.items():
-            merged[reason] = merged.get(reason, 0) + count
-        return dict(sorted(merged.items()))
 
     def _truncated(self) -> str:
         cut = sum(v.bound is not None for v in self.search.listed())
@@ -238,7 +279,7 @@ class Extraction:
         bounds = [v.bound for v in self.search.listed() if v.bound is not None]
         return min([self.left_us, *bounds])
 
-    def _starts(self) -> list[tuple[list[Load], frozenset[int]]]:
+    def starts(self) -> list[tuple[list[Load], frozenset[int]]]:
         """The ways to provide all results: each is an argument, a stored class, or a change of layout of one."""
         ways: list[list[Load]] = []
         for root in self.graph.roots:
@@ -322,6 +363,10 @@ class Extraction:
             loops = ",".join(axes[a] if n == 1 else f"{n}*{axes[a]}" for a, n in form.loops)
             parts.append(f"[{grid}]({loops}){'~' * form.rolling}{form.products}p{form.intermediates}r")
         return " ".join(parts)
+
+
+def _best_of(found: _Found, count: int) -> _Found:
+    return dict(heapq.nsmallest(count, found.items(), key=lambda item: item[1][0]))
 
 
 def _minimal(found: _Found) -> _Found:

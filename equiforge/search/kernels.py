@@ -1,9 +1,9 @@
 """Enumerates the kernels that may produce one stored class.
 
 Algorithm 1 of the paper (section 5.1) over partial kernels: a worklist of choices and open holes; the hole to fill is
-fixed by the state, so that each set of choices is reached in one way; an equal canonical form is expanded once. Best
-first, by a bound on what any completion reads, writes and multiplies, so that a limit costs the least promising
-kernels.
+fixed by the state, so that each set of choices is reached in one way; an equal canonical form is expanded once, and
+holes that can be filled in one way only are filled along with what opens them. Best first, by a bound on what any
+completion reads, writes and multiplies, so that a limit costs the least promising kernels.
 
 The candidates are the *minimal* sets of heavy choices that make the root: a kernel that does all that another one
 does, and more, is dominated.
@@ -13,45 +13,15 @@ from __future__ import annotations
 
 import heapq
 import time
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from equiforge.search.bounds import MustRead
 from equiforge.search.compaction import Move, Table, bits, least
-from equiforge.search.cost import CostModel, KernelCost
-from equiforge.search.loops import passes
-from equiforge.search.normal_form import Grid, Option, Space, contracted_dim
-
-Strategy = Literal["none", "after", "early"]
-
-
-class Structure(NamedTuple):
-    """What tells kernels apart at a glance: the grid, (axis, passes) of the loops, derived reductions, products
-    outside of these, and intermediates read."""
-
-    grid: tuple[int, ...]
-    loops: tuple[tuple[int, int], ...]
-    rolling: int
-    products: int
-    intermediates: int
-
-
-@dataclass(frozen=True)
-class KernelChoice:
-    """One kernel: where it stores, its grid and its heavy options; ``needs`` are the stored classes that it reads."""
-
-    root: int
-    grid: Grid
-    options: tuple[int, ...]
-    needs: frozenset[int]
-    cost: KernelCost
-    structure: Structure
-    reads: int
-    """The arguments that it reads, as a mask of classes."""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        return (self.root, self.grid.axes, self.options)
+from equiforge.search.cost import CostModel
+from equiforge.search.kernel_choice import KernelChoice, KernelRules
+from equiforge.search.normal_form import Grid, Space
 
 
 @dataclass
@@ -61,20 +31,6 @@ class Variants:
 
     kernels: list[KernelChoice]
     bound: float | None
-
-
-@dataclass
-class Counters:
-    """Work done by a search: partial programs expanded, those pruned as equal to an earlier one, and reasons for
-    refusals."""
-
-    states: int = 0
-    pruned: int = 0
-    rejects: dict[str, int] = field(default_factory=lambda: {})
-
-    def reject(self, reason: str, count: int = 1) -> None:
-        if count:
-            self.rejects[reason] = self.rejects.get(reason, 0) + count
 
 
 class _State(NamedTuple):
@@ -87,7 +43,6 @@ class _State(NamedTuple):
     grid: int
     chosen: int
     holes: int
-    heavy: int
     bases: int
     bytes: int
     cached_us: float
@@ -161,30 +116,63 @@ class _Queue:
         return min(heap[0].priority for heap in self._heaps.values())
 
 
+class _Ways:
+    """The ways to meet each demand of a kernel on a certain grid."""
+
+    def __init__(self, table: Table, forbidden: Container[int]):
+        self._table = table
+        self._moves = table.moves_without(forbidden)
+        self._forced = sum(1 << demand for demand, moves in enumerate(self._moves) if len(moves) == 1)
+        self._cyclic = table.cyclic()
+        self.impossible = sum(1 << demand for demand, moves in enumerate(self._moves) if not moves)
+
+    def closed(self, chosen: int, holes: int, met: int, move: Move | None) -> tuple[int, int, int]:
+        """Choices, holes and met demands after one more choice, and all those to which there is no alternative."""
+        while True:
+            if move is not None:
+                chosen |= 1 << move.bit
+                met |= self._table.satisfied[move.bit]
+                holes = (holes | move.needs) & ~met
+            forced = holes & self._forced
+            if not forced:
+                return chosen, holes, met
+            move = self._moves[(forced & -forced).bit_length() - 1][0]
+
+    def of(self, holes: int, met: int) -> list[Move]:
+        """The ways to fill the innermost hole. Of those with one option, the ones that demand more than another are
+        left out: what completes them completes that one."""
+        hole = holes.bit_length() - 1
+        moves = self._moves[hole]
+        if self._cyclic >> hole & 1:
+            return moves
+        least_needs: dict[int, list[int]] = {}
+        for move in moves:
+            least_needs.setdefault(move.bit, []).append(move.needs & ~met)
+        return [Move(bit, needs, bit) for bit, alternatives in least_needs.items() for needs in least(alternatives)]
+
+
 class KernelSearch:
     """Kernels of the stored classes of an e-graph, each list made when first asked for."""
 
     def __init__(
         self,
         space: Space,
-        compact: Table,
         table: Table,
         model: CostModel,
-        strategy: Strategy,
+        rules: KernelRules,
         max_states: int,
         deadline: float,
         at_most: int | None = None,
     ):
         self.space = space
-        self.compact = compact
         self.table = table
         self.model = model
-        self.strategy: Strategy = strategy
+        self.rules = rules
         self.max_states = max_states
         self.deadline = deadline
         self.at_most = at_most
         self.must = MustRead(space, table, model)
-        self.counters = Counters()
+        self.counters = rules.counters
         self.cutoff = float("inf")
         """Kernels of programs that cost more than this are not looked for."""
         self._variants: dict[int, Variants] = {}
@@ -227,91 +215,73 @@ class KernelSearch:
         done, bound = self._complete(root, grids)
         kernels: list[KernelChoice] = []
         for number, masks in enumerate(done):
-            minimal = least(masks) if self.strategy == "early" else masks
-            if self.strategy == "early":
-                self.counters.reject("does more than another kernel", len(set(masks)) - len(minimal))
+            minimal = least(masks)
+            self.counters.reject("does more than another kernel", len(set(masks)) - len(minimal))
             for mask in minimal:
-                kernel = self._finish(grids, grids[number], mask)
+                kernel = self.rules.finish(grids[number], mask)
                 if kernel is not None:
                     kernels.append(kernel)
         return Variants(_sorted(kernels), bound)
 
     def _complete(self, root: int, grids: list[Grid]) -> tuple[list[list[int]], float | None]:
         """Heavy choices of the complete kernels for each grid, and a bound on those that a limit cut off."""
-        table, model = self.table, self.model
-        early = self.strategy == "early"
-        forbidden = [self._forbidden(grid) for grid in grids]
+        ways = [_Ways(self.table, self.rules.forbidden(grid)) for grid in grids]
         done = [_Masks() for _ in grids]
         seen: set[tuple[int, int, int]] = set()
         queue = _Queue()
-        written = model.tensor_bytes(root)
-        for number, grid in enumerate(grids):
-            for start in table.starts.get(grid.tile, ()):
-                queue.push(_State(0.0, queue.next_order(), number, 0, start, 0, 0, written, 0.0, 0.0, 0, 0, 0, 0))
+        written = self.model.tensor_bytes(root)
         expanded = 0
         cut = float("inf")
+
+        def add(state: _State, move: Move | None) -> None:
+            nonlocal cut
+            child = self._fill(state, move, queue.next_order(), ways[state.grid], grids[state.grid])
+            if isinstance(child, str):
+                self.counters.reject(child)
+            elif child.priority > self.cutoff:
+                cut = min(cut, child.priority)
+                self.counters.reject("costs more than the candidates asked for")
+            elif (child.grid, child.chosen, child.holes) in seen:
+                self.counters.pruned += 1
+            else:
+                seen.add((child.grid, child.chosen, child.holes))
+                queue.push(child)
+
+        for number, grid in enumerate(grids):
+            for start in self.table.starts.get(grid.tile, ()):
+                add(_State(0.0, 0, number, 0, start, 0, written, 0.0, 0.0, 0, 0, 0, 0), None)
         while queue:
             if expanded >= self.max_states or (expanded % 256 == 255 and time.perf_counter() > self.deadline):
                 return [masks.all for masks in done], min(cut, queue.bound())
             state = queue.pop()
-            if early and done[state.grid].has_subset_of(state.heavy):
+            if done[state.grid].has_subset_of(state.chosen):
                 self.counters.pruned += 1
                 continue
             expanded += 1
-            self.counters.states += 1
-            if not state.holes:
-                starts = table.starts[grids[state.grid].tile]
-                if table.is_well_founded(state.chosen, starts):
-                    done[state.grid].add(state.heavy)
-                else:
-                    self.counters.reject("cyclic")
-                continue
-            hole = (state.holes & -state.holes).bit_length() - 1
-            for move in table.moves[hole]:
-                child = self._fill(state, move, queue.next_order(), forbidden[state.grid], grids[state.grid])
-                if isinstance(child, str):
-                    self.counters.reject(child)
-                    continue
-                if child.priority > self.cutoff:
-                    cut = min(cut, child.priority)
-                    self.counters.reject("costs more than the candidates asked for")
-                    continue
-                if early:
-                    key = (child.grid, child.chosen, child.holes)
-                    if key in seen:
-                        self.counters.pruned += 1
-                        continue
-                    seen.add(key)
-                queue.push(child)
+            if state.holes:
+                self.counters.states += 1
+                for move in ways[state.grid].of(state.holes, state.met):
+                    add(state, move)
+            elif self.table.is_well_founded(state.chosen, self.table.starts[grids[state.grid].tile]):
+                done[state.grid].add(state.chosen)
+            else:
+                self.counters.reject("cyclic")
         return [masks.all for masks in done], cut if cut < float("inf") else None
 
-    def _forbidden(self, grid: Grid) -> dict[int, str]:
-        """Options that no kernel on a grid may have, and why."""
-        found: dict[int, str] = {}
-        for option in self.space.options:
-            if option.load is not None and option.load.base == grid.root:
-                found[option.number] = "reads what it is to store"
-            elif not self.model.fits(grid, option):
-                found[option.number] = "a tile does not fit a block, however it is cut"
-        return found
-
-    def _fill(self, state: _State, move: Move, order: int, forbidden: dict[int, str], grid: Grid) -> _State | str:
-        """The partial kernel after one choice, or the reason why there is none.
+    def _fill(self, state: _State, move: Move | None, order: int, ways: _Ways, grid: Grid) -> _State | str:
+        """The partial kernel after a choice and all that follow from it, or the reason why there is none.
 
         Its priority bounds every program that contains a completion of it: this kernel, and the kernels that produce
         what it reads.
         """
-        chosen = state.chosen | 1 << move.bit
-        met = state.met | self.table.satisfied[move.bit]
-        holes = (state.holes | move.needs) & ~met
-        heavy, bases, moved = state.heavy, state.bases, state.bytes
+        chosen, holes, met = ways.closed(state.chosen, state.holes, state.met, move)
+        if holes & ways.impossible:
+            return "a tile does not fit a block, however it is cut"
+        bases, moved = state.bases, state.bytes
         cached, compute = state.cached_us, state.compute_us
         upstream, stored, producers = state.upstream, state.stored, state.producers
-        if move.heavy >= 0 and not heavy >> move.heavy & 1:
-            if move.heavy in forbidden:
-                return forbidden[move.heavy]
-            heavy |= 1 << move.heavy
-            option = self.space.options[move.heavy]
+        for number in bits(chosen & ~state.chosen):
+            option = self.space.options[number]
             work = self.model.work(option)
             least_us = self.model.least_us(grid, option)
             cached, compute = cached + least_us[0], compute + least_us[1]
@@ -337,7 +307,6 @@ class KernelSearch:
             state.grid,
             chosen,
             holes,
-            heavy,
             bases,
             moved,
             cached,
@@ -348,48 +317,6 @@ class KernelSearch:
             met,
         )
 
-    def _finish(self, grids: list[Grid], grid: Grid, mask: int) -> KernelChoice | None:
-        options = [self.space.options[b] for b in bits(mask)]
-        if not self._worthwhile(grids, grid, options):
-            self.counters.reject("a larger grid has the same structure")
-            return None
-        found = passes(self.space, self.compact, mask, self.compact.starts[grid.tile], grid.axes)
-        cost = self.model.kernel(grid, options, found)
-        if cost is None:
-            self.counters.reject("a tile is too large for a block")
-            return None
-        needs = frozenset(o.load.base for o in options if o.load is not None) - frozenset(self.space.leaf)
-        structure = _structure(grid, options, tuple(sorted(found.count.items())), len(needs))
-        reads = 0
-        for option in options:
-            if option.load is not None and option.load.base in self.space.leaf:
-                reads |= 1 << option.load.base
-        return KernelChoice(grid.root, grid, tuple(o.number for o in options), needs, cost, structure, reads)
-
-    def _worthwhile(self, grids: list[Grid], grid: Grid, options: list[Option]) -> bool:
-        """Whether each dimension that the grid could cut but leaves whole is summed over as a whole in this kernel."""
-        graph = self.space.graph
-        whole: set[int] = set()
-        for option in options:
-            node = option.node
-            dim = None if node is None else contracted_dim(graph, node)
-            if node is not None and dim is not None:
-                kind = graph.types[node.children[0]]
-                if dim not in dict(kind.state).values():
-                    whole.add(kind.groups[dim])
-        groups = graph.types[grid.root].groups
-        for other in grids:
-            for dim in other.covered - grid.covered if grid.covered < other.covered else ():
-                if dim < 0 or groups[dim] not in whole:
-                    return False
-        return True
-
 
 def _sorted(kernels: list[KernelChoice]) -> list[KernelChoice]:
     return sorted(kernels, key=lambda k: (k.cost.estimate_us, len(k.options), k.grid.axes, k.options))
-
-
-def _structure(grid: Grid, options: list[Option], loops: tuple[tuple[int, int], ...], intermediates: int) -> Structure:
-    rolling = sum(o.kind == "rolling" for o in options)
-    products = sum(o.kind == "tilematmul" for o in options)
-    return Structure(grid.axes, loops, rolling, products, intermediates)

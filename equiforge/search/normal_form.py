@@ -352,7 +352,7 @@ class Space:
         for node in self.graph.nodes[class_id]:
             if node.op == "view" and node.attrs[1] == last and node.children[0] not in above:
                 for load in self._paths(node.children[0], above | {class_id}):
-                    found.append(self._through_view(class_id, node, load))
+                    found.append(self.through_view(class_id, node, load))
         return found
 
     def _through_layout(self, class_id: int, node: ENode, load: Load) -> Load:
@@ -360,7 +360,12 @@ class Space:
         elements = min(load.elements, product(self.graph.types[class_id].shape))
         return Load(class_id, load.base, load.where, path, elements)
 
-    def _through_view(self, class_id: int, node: ENode, load: Load) -> Load:
+    def views(self, class_id: int) -> list[ENode]:
+        """The views among the e-nodes of a class."""
+        return [node for node in self.graph.nodes[class_id] if node.op == "view"]
+
+    def through_view(self, class_id: int, node: ENode, load: Load) -> Load:
+        """The load of a class by a view of what another load reads."""
         dim, axis = int(node.attrs[0]), int(node.attrs[1])
         path = ((class_id, node), *load.path)
         if dim == REPLICATE:

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from equiforge.search.beam import is_cyclic
-from equiforge.search.kernels import Counters, KernelChoice, KernelSearch
+from equiforge.search.kernel_choice import Counters, KernelChoice
+from equiforge.search.kernels import KernelSearch
+from equiforge.search.outline import Limits, Outline, Storage
 
 Program = tuple[float, tuple[KernelChoice, ...]]
 
@@ -78,31 +79,18 @@ class _Complete(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a search may use: ``states`` partial programs, until ``deadline`` on the performance counter. ``kernels`` is
-    the largest number of kernels that a program may have, None for any."""
-
-    states: int
-    deadline: float
-    kernels: int | None = None
-
-
 class ProgramSearch:
-    """Programs for sets of stored classes. ``together`` says whether kernels that complete the same partial programs
-    are one choice, which is what compaction before completion means for whole programs."""
+    """Programs for sets of stored classes."""
 
-    def __init__(self, search: KernelSearch, counters: Counters, together: bool):
+    def __init__(self, search: KernelSearch, counters: Counters):
         self.search = search
         self.counters = counters
-        self.together = together
+        self.storage = Storage(search.space, search.table)
         self.stop = ""
         """The limit that ended the last search, empty if it came to its end."""
         self.left_us = float("inf")
         """What any program that the last search did not come to costs at least."""
-        self.represented = 0
-        """Programs of the complete skeletons met so far."""
-        self._families: dict[object, list[Family]] = {}
+        self._families: dict[tuple[int, bool], list[Family]] = {}
 
     def forget(self) -> None:
         """Kernel lists have changed."""
@@ -120,10 +108,10 @@ class ProgramSearch:
         each structure, and keeps those with derived reductions apart."""
         key = (root, by_structure)
         if key not in self._families:
-            groups: dict[object, list[KernelChoice]] = {}
+            groups: dict[tuple[frozenset[int], bool], list[KernelChoice]] = {}
             kernels = self.one_each(root) if by_structure else self.search.variants(root).kernels
-            for number, kernel in enumerate(kernels):
-                group = (kernel.needs, by_structure and kernel.structure.rolling > 0) if self.together else number
+            for kernel in kernels:
+                group = (kernel.needs, by_structure and kernel.structure.rolling > 0)
                 groups.setdefault(group, []).append(kernel)
             self._families[key] = [_family(root, members) for members in groups.values()]
         return self._families[key]
@@ -136,37 +124,51 @@ class ProgramSearch:
         """Programs of exactly ``count`` kernels, with or without derived reductions (None: either)."""
         return self._search(holes, limits, count, rolling)
 
-    def count(self, holes: frozenset[int], limits: Limits) -> int | None:
-        """How many programs there are, none of them listed; None if a limit stops the count."""
-        self.represented = 0
-        for _ in self._skeletons(holes, limits):
-            pass
-        return None if self.stop else self.represented
-
-    def _skeletons(self, holes: frozenset[int], limits: Limits) -> Iterator[tuple[Family, ...]]:
-        """Complete skeletons in any order."""
-        self.stop = ""
-        stack: list[tuple[tuple[Family, ...], frozenset[int]]] = [((), holes)]
+    def every(self, holes: frozenset[int], limits: Limits) -> Iterator[Program]:
+        """All programs in any order."""
+        self.stop, self.left_us = "", 0.0
+        stack: list[tuple[tuple[Family, ...], Outline]] = [((), Outline(holes))]
         states = 0
         while stack:
             if self._exceeds(states, limits):
                 return
-            families, open_holes = stack.pop()
+            families, outline = stack.pop()
             states += 1
-            self.counters.states += 1
-            if not open_holes:
-                self.represented += math.prod(len(f.kernels) for f in families)
-                yield families
+            if outline.holes:
+                self.counters.states += 1
+                stack.extend(((*families, family), after) for family, after in self._filled(outline, limits))
+            for kernels in itertools.product(*(f.kernels for f in families)) if not outline.holes else ():
+                yield sum(k.cost.estimate_us for k in kernels), kernels
+
+    def count(self, holes: frozenset[int], limits: Limits) -> int | None:
+        """How many programs there are, none of them listed; None if a limit stops the count."""
+        self.stop = ""
+        known: dict[Outline, int] = {}
+
+        def ways(outline: Outline) -> int:
+            if not outline.holes:
+                return 1
+            if outline not in known and not self._exceeds(len(known), limits):
+                self.counters.states += 1
+                known[outline] = sum(
+                    len(family.kernels) * ways(after) for family, after in self._filled(outline, limits)
+                )
+            return known.get(outline, 0)
+
+        found = ways(Outline(holes))
+        return None if self.stop else found
+
+    def _filled(self, outline: Outline, limits: Limits) -> Iterator[tuple[Family, Outline]]:
+        """The families for the first hole of a partial program, with what is left to do then."""
+        root = self.storage.first(outline)
+        barred = outline.barred(root)
+        for family in self.families(root):
+            if family.needs & barred:
+                self.counters.reject("kernels need each other")
                 continue
-            for family in self.families(min(open_holes)):
-                after = (*families, family)
-                left = (open_holes | family.needs) - {f.root for f in after}
-                if limits.kernels is not None and len(after) + len(left) > limits.kernels:
-                    continue
-                if self._is_cyclic(after):
-                    self.counters.reject("kernels need each other")
-                else:
-                    stack.append((after, left))
+            after = self.storage.after(outline, root, family.needs)
+            if limits.kernels is None or after.size <= limits.kernels:
+                yield family, after
 
     def _exceeds(self, states: int, limits: Limits) -> bool:
         if time.perf_counter() > limits.deadline:
@@ -188,7 +190,6 @@ class ProgramSearch:
                 return
             state = heapq.heappop(heap)
             states += 1
-            self.counters.states += 1
             if isinstance(state, _Complete):
                 kernels = tuple(f.kernels[n] for f, n in zip(state.families, state.chosen, strict=True))
                 for following in self._following(state, order):
@@ -198,14 +199,13 @@ class ProgramSearch:
             hole = min(state.holes, default=None)
             if hole is None:
                 if rolling is None or rolling == any(f.kernels[0].structure.rolling for f in state.families):
-                    self.represented += math.prod(len(f.kernels) for f in state.families)
                     states -= 1
-                    self.counters.states -= 1
                     chosen = (0,) * len(state.families)
                     heapq.heappush(heap, _Complete(state.spent, state.order, state.families, chosen, 0))
                 continue
             families = self.families(hole, count is not None)
             if state.next < 0:
+                self.counters.states += 1
                 # The bound may rise now that the kernels of the hole are known.
                 bound = state.spent + self._bound(state.holes, state.families)
                 heapq.heappush(heap, state._replace(bound=max(state.bound, bound), next=0))

@@ -11,8 +11,7 @@ from equiforge.egraph.graph import Axis, ClassType, EGraph, ENode
 from equiforge.errors import EquiforgeError, TargetError
 from equiforge.search.cost import CostModel, limit_us
 from equiforge.search.derive import derive
-from equiforge.search.extract import Extraction, ExtractOptions, extract
-from equiforge.search.kernels import Strategy
+from equiforge.search.extract import Extraction, ExtractOptions, Strategy, extract
 from equiforge.search.normal_form import ANY, Load, Space
 from equiforge.tune.targets import load_target, target_names
 
@@ -285,6 +284,33 @@ def test_early_and_late_compaction_find_the_same_programs(seed: int):
     assert keys(graph, "early") == keys(graph, "after")
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_the_size_of_an_enumeration_is_known_without_it(seed: int):
+    extraction = Extraction(random_graph(seed), ExtractOptions(strategy="none", max_candidates=None))
+    states, programs = extraction.size()
+    stats = extraction.run().stats
+    assert stats.complete
+    assert (stats.states, stats.candidates) == (states, programs)
+
+
+def test_views_in_another_order_are_another_program_and_the_same_candidate():
+    g = Graph({"a": (64, 0), "b": (8, 1)})
+    x = g.input("x", (64, 8), (0, 1))
+    first, second = g.view(x, "a", 0), g.view(x, "b", 1)
+    state = ((0, 0), (1, 1))
+    both = g.add((64, 8), (0, 1), [ENode("view", (1, 1), (first,)), ENode("view", (0, 0), (second,))], state=state)
+    tile = g.add((64, 8), (0, 1), [ENode("unary", ("exp",), (both,))], state=state)
+    rows = g.add((64, 8), (0, 1), [ENode("combine", (1, 1), (tile,))], state=((0, 0),))
+    graph = g.root(g.add((64, 8), (0, 1), [ENode("combine", (0, 0), (rows,))], wide="f16", narrow="f16"))
+    none, after, early = (extract(graph, ExtractOptions(strategy=how)).stats for how in STRATEGIES)
+    # The holes of the result, its tile and the operand, and two more below each of the two views of that.
+    assert (none.candidates, none.states) == (2, 7)
+    assert (after.candidates, after.states) == (1, 7)
+    assert (early.candidates, early.states) == (1, 1)
+    assert Extraction(graph, ExtractOptions()).size() == (7, 2)
+    assert Extraction(graph, ExtractOptions()).size(views=False) == (3, 1)
+
+
 def test_compaction_agrees_on_a_refined_product():
     graph = product_graph()
     assert keys(graph, "early") == keys(graph, "after")
@@ -326,11 +352,11 @@ def test_the_best_programs_come_first_and_are_proven():
 
 
 def test_limits_are_reported():
-    with pytest.raises(EquiforgeError, match=r"no executable program within the limits \(limit of 2 partial kernels"):
-        extract(product_graph(), ExtractOptions(max_kernel_states=2))
-    result = extract(product_graph(), ExtractOptions(max_kernel_states=6))
+    with pytest.raises(EquiforgeError, match=r"no executable program within the limits \(limit of 1 partial kernels"):
+        extract(product_graph(), ExtractOptions(max_kernel_states=1))
+    result = extract(product_graph(), ExtractOptions(max_kernel_states=2))
     assert not result.stats.complete
-    assert "limit of 6 partial kernels" in result.stats.stop
+    assert "limit of 2 partial kernels" in result.stats.stop
 
 
 def test_where_the_exact_search_stops_programs_are_still_found():

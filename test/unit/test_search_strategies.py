@@ -11,6 +11,7 @@ from equiforge.egraph.graph import EGraph
 from equiforge.egraph.saturate import SaturationOptions, saturate
 from equiforge.frontend.program import load_program
 from equiforge.search.extract import Candidate, Extraction, ExtractionResult, ExtractOptions, extract
+from equiforge.search.outline import Limits
 
 PROGRAMS = ("lora:small", "gated-mlp:small", "rmsnorm-linear:small", "layernorm-gemm:small", "mha-decode:small")
 UNLIMITED = 1 << 60
@@ -27,7 +28,7 @@ def canonical(candidate: Candidate) -> tuple[object, ...]:
     return (tuple(kernels), tuple((load.base, load.where) for load in candidate.outputs))
 
 
-def run(spec: str, strategy: str, at_most: int) -> ExtractionResult:
+def run(spec: str, strategy: str, at_most: int | None) -> ExtractionResult:
     options = ExtractOptions(
         strategy=strategy,  # pyright: ignore[reportArgumentType]
         max_candidates=None,
@@ -41,14 +42,31 @@ def run(spec: str, strategy: str, at_most: int) -> ExtractionResult:
 
 
 @pytest.mark.parametrize("spec", PROGRAMS[:3])
-def test_early_compaction_loses_no_program_and_keeps_none_twice(spec: str) -> None:
-    early, after, none = (run(spec, how, 2) for how in ("early", "after", "none"))
+@pytest.mark.parametrize("at_most", [1, 2])
+def test_early_compaction_loses_no_program_and_keeps_none_twice(spec: str, at_most: int) -> None:
+    early, after = (run(spec, how, at_most) for how in ("early", "after"))
     found = [canonical(c) for c in early.candidates]
     assert len(set(found)) == len(found)
     assert set(found) == {canonical(c) for c in after.candidates}
-    assert len(none.candidates) > len(found)
-    assert early.stats.represented == len(found)
-    assert early.stats.states < after.stats.states == none.stats.states
+    assert early.stats.represented == after.stats.represented == len(found)
+    assert early.stats.states < after.stats.states
+
+
+@pytest.mark.parametrize("spec", PROGRAMS[:2])
+@pytest.mark.parametrize("at_most", [1, 2, None])
+def test_the_programs_without_compaction_are_as_many_as_counted(spec: str, at_most: int | None) -> None:
+    extraction = Extraction(saturated(spec), ExtractOptions(at_most=at_most))
+    for views in (False, True):
+        enumeration = extraction.enumeration(views)
+        found: set[tuple[object, ...]] = set()
+        programs = 0
+        for _, holes in extraction.starts():
+            for kernels, choices in enumeration.programs(holes, Limits(UNLIMITED, float("inf"), at_most)):
+                programs += 1
+                found.add(tuple((k.root, k.grid.axes, chosen) for k, chosen in zip(kernels, choices, strict=True)))
+        assert len(found) == programs
+        assert extraction.size(views) == (extraction.counters.states, programs)
+        extraction.counters.states = 0
 
 
 @pytest.mark.parametrize("spec", PROGRAMS)
