@@ -7,9 +7,11 @@ where a tile can reach beyond an edge.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from math import prod
+from textwrap import wrap
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -20,22 +22,23 @@ from equiforge.codegen.grid import Sizes, extents_of
 from equiforge.codegen.host_call import host_call_text
 from equiforge.codegen.kernel_text import KernelText
 from equiforge.codegen.pointwise import HELPERS, TORCH_TYPES
+from equiforge.codegen.printer import WIDE
 from equiforge.codegen.tiles import Names
 from equiforge.dialects import kernel
 from equiforge.dialects.forge import numerics_of
 
-_CHECK = '''def _check(name, tensor):
+_CHECK = '''def _check(*tensors):
     """Kernels are built for one shape, layout and element type of each input."""
-    shape, strides, dtype = INPUTS[name]
-    if tuple(tensor.shape) != shape:
-        raise ValueError(f"{name} has shape {tuple(tensor.shape)}, this module is built for {shape}")
-    if tensor.dtype != dtype:
-        raise TypeError(f"{name} has type {tensor.dtype}, this module is built for {dtype}")
-    if any(size > 1 and have != want for size, have, want in zip(shape, tensor.stride(), strides)):
-        raise ValueError(
-            f"{name} has strides {tensor.stride()}, this module is built for {strides}: pass a copy laid "
-            f"out so"
-        )
+    for (name, (shape, strides, dtype)), tensor in zip(INPUTS.items(), tensors):
+        if tuple(tensor.shape) != shape:
+            raise ValueError(f"{name} has shape {tuple(tensor.shape)}, this module is built for {shape}")
+        if tensor.dtype != dtype:
+            raise TypeError(f"{name} has type {tensor.dtype}, this module is built for {dtype}")
+        if any(size > 1 and have != want for size, have, want in zip(shape, tensor.stride(), strides)):
+            raise ValueError(
+                f"{name} has strides {tensor.stride()}, this module is built for {strides}: pass a copy laid "
+                f"out so"
+            )
 '''
 
 
@@ -72,7 +75,7 @@ def emit_triton(module: ModuleOp, header: Mapping[str, object] | None = None) ->
         + launcher.constants_text(),
         *(HELPERS[name] for name in HELPERS if name in helpers),
         *kernels,
-        *([_CHECK] if launcher.inputs else []),
+        *filter(None, [launcher.options_text(), _CHECK if launcher.inputs else ""]),
         run,
     ]
     return (
@@ -98,6 +101,11 @@ class _Launcher:
         self.printed = printed
         self.strict = strict
         self.names = Names([*HELPERS, *printed, "run", "INPUTS", "_check"])
+        launches = Counter(_callee(op) for op in graph.body.block.ops if isinstance(op, kernel.LaunchOp))
+        self.shared_options = {
+            name: self.names.fresh(f"{name}_options".upper()) for name, n in launches.items() if n > 1
+        }
+        """What holds the options of the kernels that are launched several times."""
         self.buffers: dict[SSAValue, str] = {}
         self.inputs: list[tuple[str, kernel.BufferOp]] = []
         self.constants: list[tuple[str, kernel.BufferOp]] = []
@@ -137,13 +145,21 @@ class _Launcher:
             lines.append(f"\n{name.upper()} = ({shown}{',' if len(values) == 1 else ''})")
         return "".join(lines)
 
+    def options_text(self) -> str:
+        """Tile sizes and options of kernels with several launches, so that these need not repeat them."""
+        return "\n".join(
+            _filled(f"{options} = dict(", self._launch_options(self.printed[name]), ")")
+            for name, options in self.shared_options.items()
+        )
+
     def text(self) -> str:
         arguments = [name for name, _ in self.inputs]
         lines = [
-            f"def run({', '.join(arguments)}):",
+            _filled("def run(", arguments, "):"),
             '    """Allocates the results, launches the kernels in order and returns the results."""',
         ]
-        lines += [f'    _check("{name}", {name})' for name in arguments]
+        if arguments:
+            lines.append(_filled("    _check(", arguments, ")"))
         device = f"{arguments[0]}.device" if arguments else '"cuda"'
         body: list[str] = []
         for op in self.graph.body.block.ops:
@@ -210,17 +226,25 @@ class _Launcher:
         return list(found)
 
     def _launch(self, op: kernel.LaunchOp) -> str:
-        name = op.callee.root_reference.data
+        name = _callee(op)
         text = self.printed[name]
-        schedule = text.sizes.schedule
         grid = text.sizes.launch_grid
-        arguments = [self._value(v) for v in op.arguments]
-        arguments += [f"{block}={schedule.tiles[axis]}" for axis, block in text.blocks.items()]
-        arguments += [f"num_warps={schedule.warps}", f"num_stages={schedule.stages}"]
-        # Triton's default has changed between versions; strict numerics allow no contraction.
-        arguments.append(f"enable_fp_fusion={not self.strict}")
         shown = f"({grid[0]},)" if len(grid) == 1 else str(grid)
-        return f"{name}[{shown}]({', '.join(arguments)})"
+        options = (
+            f"**{self.shared_options[name]}" if name in self.shared_options else ", ".join(self._launch_options(text))
+        )
+        return f"{name}[{shown}]({', '.join([*(self._value(v) for v in op.arguments), options])})"
+
+    def _launch_options(self, text: KernelText) -> list[str]:
+        schedule = text.sizes.schedule
+        options = [f"{block}={schedule.tiles[axis]}" for axis, block in text.blocks.items()]
+        # Triton's default of the last has changed between versions; strict numerics allow no contraction.
+        return [
+            *options,
+            f"num_warps={schedule.warps}",
+            f"num_stages={schedule.stages}",
+            f"enable_fp_fusion={not self.strict}",
+        ]
 
     def _value(self, value: SSAValue) -> str:
         """A buffer, or a strided view of one."""
@@ -237,6 +261,20 @@ class _Launcher:
         if strides is None:
             raise CodegenError(f"a result of type {ref} has no strides")
         return f"{source}.as_strided({_tuple(ref.shape)}, {_tuple(strides)}, {offset})"
+
+
+def _callee(launch: kernel.LaunchOp) -> str:
+    return launch.callee.root_reference.data
+
+
+def _filled(opening: str, items: Sequence[str], closing: str) -> str:
+    """``opening``, the items and ``closing`` in one line, or the items on lines of their own where that is too wide."""
+    line = f"{opening}{', '.join(items)}{closing}"
+    if len(line) <= WIDE:
+        return line
+    indent = " " * (len(opening) - len(opening.lstrip()))
+    lines = wrap(", ".join(items) + ",", WIDE - len(indent) - 4, break_long_words=False)
+    return "\n".join([opening, *(f"{indent}    {text}" for text in lines), indent + closing])
 
 
 def _is_kept(value: SSAValue) -> bool:

@@ -193,6 +193,7 @@ def test_the_composed_kernels_compute_the_stack(searched: tuple[nn.Module, torch
         torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5)
         kernels = re.findall(r"^def \w+_kernel\(", row.source, re.MULTILINE)
         assert 3 * len(kernels) == row.launches, "three equal layers share their kernels"
+        assert row.source.count("num_warps=") == len(kernels), "and what these are launched with"
 
 
 def test_the_number_of_processes_changes_nothing(searched: tuple[nn.Module, torch.Tensor, Result]) -> None:
