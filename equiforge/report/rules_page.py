@@ -157,7 +157,7 @@ def rules_page() -> str:
         "ones with infinities, NaN, zeros of both signs and numbers far apart. NaN and each infinity must be in the "
         "same places.",
         "* *type inference*, *values*: types that a rule derives are those of the dialects' inference; classes it "
-        "calls nonnegative are.",
+        "calls nonnegative, bounded or constant are.",
         "* all rules together: 2,000 random programs are saturated, and every e-node of every class is evaluated, on "
         "both kinds of arguments.",
         *_nonfinite(),

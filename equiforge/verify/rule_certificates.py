@@ -7,7 +7,7 @@ checked.
   rules that say which they hold up to: there a NaN may stand for an infinity, and nothing else.
 * Analyses that derive types: the types are taken away from the instance, and those that the rule derives must be those
   of the dialects' type inference.
-* Analyses that derive signs and states: the values of the instance must have them.
+* Analyses that derive signs, magnitudes, constants and states: the values of the instance must have them.
 * Rules that only mark (``computed``, ``chain`` …) claim no equality; there is nothing to be wrong.
 
 Algebra rules also have a proof on symbols, :mod:`equiforge.verify.rule_proofs`.
@@ -39,7 +39,7 @@ from equiforge.verify.instance_program import Program, finish
 from equiforge.verify.random_programs import random_arguments
 from equiforge.verify.rule_instances import Unbuildable, build_instances
 from equiforge.verify.rule_patterns import companions, is_term, prerequisites, read_pattern
-from equiforge.verify.values import Family
+from equiforge.verify.values import Family, zip_tiles
 
 _IN_ONE = 3
 """Instances in one e-graph: tables are quadratic in its types."""
@@ -48,20 +48,22 @@ _ENOUGH = 10
 """Matches after which a rule has been seen enough."""
 _MOST_BATCHES = 8
 _ROUNDS = 4
-_SIGNS: dict[str, Callable[[np.ndarray], bool]] = {
-    "nonneg": lambda x: bool(np.all(~np.signbit(x.astype(np.float64)) | np.isnan(x))),
-    "positive": lambda x: bool(np.all((x > 0) | np.isnan(x))),
-    "nonpos": lambda x: bool(np.all((x <= 0) | np.isnan(x))),
-    "unit": lambda x: bool(np.all((np.abs(x) <= 1) | np.isnan(x))),
-    "moderate": lambda x: bool(np.all((np.abs(x) <= 80) | np.isnan(x))),
-    "bounded": lambda x: bool(np.all(~np.isinf(x))),
-    "finite": lambda x: bool(np.all(np.isfinite(x))),
-    "nonzero": lambda x: bool(np.all(x != 0)),
+_SIGNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "nonneg": lambda x: ~np.signbit(x.astype(np.float64)) | np.isnan(x),
+    "positive": lambda x: (x > 0) | np.isnan(x),
+    "nonpos": lambda x: (x <= 0) | np.isnan(x),
+    "unit": lambda x: (np.abs(x) <= 1) | np.isnan(x),
+    "moderate": lambda x: (np.abs(x) <= 80) | np.isnan(x),
+    "bounded": lambda x: ~np.isinf(x),
+    "finite": np.isfinite,
+    "nonzero": lambda x: x != 0,
 }
 _STATES: dict[str, Callable[[tuple[tuple[int, int], ...]], bool]] = {
     "top": lambda state: not state,
     "full": lambda state: all(dim != PARTIAL for _, dim in state),
 }
+_CLAIMS = {*_SIGNS, *_STATES, "constant", "divides"}
+"""Functions and relations that say something of the values or the type of a class."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def check_kind(rule: RuleEntry) -> str:
         return "marker"
     if made & {"ty", "state"}:
         return "type inference"
-    if made & {*_SIGNS, *_STATES}:
+    if made & _CLAIMS:
         return "values"
     return "marker"
 
@@ -254,25 +256,36 @@ def _check_types(rule: RuleEntry, graph: EGraph) -> _Batch:
 
 
 def _check_values(rule: RuleEntry, engine: Engine, graph: EGraph, before: ModuleOp, matches: int, seed: int) -> _Batch:
-    """Signs and states that a rule concludes of classes of the instance must be those of their values and types."""
+    """What a rule concludes of classes of the instance must hold for their values and types."""
     rows = engine.frozen().functions
+    classes = {rows[f"$c{class_id}"].rows[0].output: class_id for class_id in graph.types}
+    claims = [
+        (relation, [classes[handle] for handle in row.inputs], row.output)
+        for relation in derives(rule) & _CLAIMS
+        for row in rows[relation].rows
+        if all(handle in classes for handle in row.inputs)
+    ]
     compared = 0
-    for relation in derives(rule) & {*_SIGNS, *_STATES}:
-        holders = {r.inputs[0] for r in rows[relation].rows}
-        for arguments, sizes in _all_arguments(before, graph, seed):
-            values = evaluate_classes(before, arguments, sizes)
-            for class_id, kind in graph.types.items():
-                if rows[f"$c{class_id}"].rows[0].output not in holders:
-                    continue
-                compared += 1
-                value = values[class_id]
-                if relation in _STATES:
-                    holds = _STATES[relation](kind.state)
-                else:
-                    holds = isinstance(value, Family) and all(map(_SIGNS[relation], value.tiles.values()))
-                if not holds:
-                    return _Batch(matches, compared, failure=f"class {class_id} is not {relation}")
+    for arguments, sizes in _all_arguments(before, graph, seed):
+        values = evaluate_classes(before, arguments, sizes)
+        for relation, subjects, output in claims:
+            compared += 1
+            families = [value for s in subjects if isinstance(value := values[s], Family)]
+            if relation in _STATES:
+                holds = _STATES[relation](graph.types[subjects[0]].state)
+            elif relation == "constant":
+                number = engine.raw.value_to_f64(output)
+                holds = all(np.array_equal(x, np.full_like(x, number), True) for x in families[0].tiles.values())
+            else:
+                test = _divides if relation == "divides" else _SIGNS[relation]
+                holds = all(map(np.all, zip_tiles(test, *families).tiles.values()))
+            if not holds:
+                return _Batch(matches, compared, failure=f"{relation} does not hold of the classes {subjects}")
     return _Batch(matches, compared)
+
+
+def _divides(divisor: np.ndarray, dividend: np.ndarray) -> np.ndarray:
+    return (divisor != 0) | (dividend == 0) | np.isnan(dividend)
 
 
 def certify(name: str, seed: int = 0) -> list[Check]:
