@@ -48,6 +48,11 @@ def leaves_of(tree: Tree) -> Iterator[Tree]:
             yield from leaves_of(part)
 
 
+def number_of_inputs(tree: Tree) -> int:
+    """One more than the largest number of an input that the tree reads."""
+    return max((int(str(part[1])) + 1 for part in leaves_of(tree) if part[0] == "input"), default=0)
+
+
 def replaced(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """A tree with each leaf changed."""
     if tree[0] in LEAVES:

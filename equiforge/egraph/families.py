@@ -23,6 +23,7 @@ from equiforge.egraph.contributions import (
     evaluate,
     identity_of,
     leaves_of,
+    number_of_inputs,
     replaced,
     value_of,
 )
@@ -84,7 +85,7 @@ def _depends_on_inputs(contribution: Tree, states: tuple[State, ...]) -> bool:
     factors: list[float] = []
     summands: list[float] = []
     for k in range(3):
-        inputs = [0.3 + 0.37 * ((5 * i + 3 * k) % 7) for i in range(16)]
+        inputs = [0.3 + 0.37 * ((5 * i + 3 * k) % 7) for i in range(number_of_inputs(contribution))]
         leaves: dict[Tree, float] = {("input", i): x for i, x in enumerate(inputs)}
         before, after = (
             value_of(contribution, leaves | {leaf("state", j): s + 0.21 * j for j in range(len(states))})
@@ -154,14 +155,15 @@ def _guard_fails(problem: Problem, repair: Tree) -> str | None:
         # A running sum can be any number on its way: the repair must be defined, and not overflow, wherever it passes.
         for old in _RUNNING:
             for new in _RUNNING:
-                values = (evaluate(contribution, [1.0] * 16, new), evaluate(repair, [1.0] * 16, 0.0, old, new))
+                inputs = [1.0] * number_of_inputs(contribution)
+                values = (evaluate(contribution, inputs, new), evaluate(repair, inputs, 0.0, old, new))
                 if not all(map(math.isfinite, values)):
                     where = f"a running {producer} of {new:g} after {old:g}"
                     return f"the contribution or its repair is not finite at {where}"
         return None
     if producer_input < 0:
         return "the contribution does not read the producer's own input, so an identity state can't be guarded"
-    inputs = [1.0] * 16
+    inputs = [1.0] * number_of_inputs(contribution)
     inputs[producer_input] = initial
     if evaluate(contribution, inputs, 0.0) != IDENTITY[consumer]:
         return "an input that is the producer's identity does not contribute the consumer's identity"
@@ -284,7 +286,8 @@ def _exchanged(tree: Tree, part: Tree, other: Tree) -> Tree:
 def value_at_identity(contribution: Tree, producer: str, producer_input: int) -> float:
     """What the unfused program contributes for a row whose producer ends at its identity (NaN for softmax)."""
     initial = IDENTITY[producer]
-    inputs = [1.0] * 16
+    inputs = [1.0] * number_of_inputs(contribution)
     if producer_input >= 0:
         inputs[producer_input] = initial
-    return evaluate(contribution, inputs, initial)
+    value = evaluate(contribution, inputs, initial)
+    return math.nan if math.isnan(value) else value  # the one NaN that equals itself: reducers are compared

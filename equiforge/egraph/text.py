@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable
 
 from equiforge.dialects.inference import surviving_dims
@@ -17,6 +18,10 @@ Dims = tuple[int, ...]
 _MAX_TYPES = 160
 _COLLECTED_TILE = 256
 _MOST_SLICES = 64
+_LAUNCH_WORK = 1 << 31
+"""Multiply-adds in the time of one more kernel launch, on the fastest devices: others do fewer."""
+_ELEMENT_WORK = 512
+"""Multiply-adds in the time in which one element is stored and loaded, likewise."""
 
 
 def _vec(values: Iterable[int]) -> str:
@@ -199,6 +204,9 @@ def program_text(graph: EGraph) -> str:
             lines.append(f"(finite $c{class_id})")
         if kind.wide is not None and not kind.state and class_id not in graph.inner:
             lines.append(f"(chain $c{class_id} -1 {_vec(0 for _ in kind.shape)})")
+    uses = Counter(child for nodes in graph.nodes.values() for child in {c for n in nodes for c in n.children})
+    uses.update(graph.roots)
+    lines.extend(f"(regroups $c{class_id})" for class_id in graph.nodes if uses[class_id] == 1)
     for class_id in graph.roots:
         if all(n.op not in ("input", "transpose", "reshape", "slice") for n in graph.nodes[class_id]):
             lines.append(f"(computed $c{class_id})")
@@ -240,6 +248,7 @@ def _tables(graph: EGraph) -> list[str]:
     lines += _storage_tables(graph, types)
     lines += _gather_tables(graph, types)
     lines += _axis_tables(graph, max(ranks, default=0))
+    lines += _repeat_tables(graph)
     lines += ReshapeTables(graph, _program_types(graph)).lines()
     for relation, rows in OPERATOR_FACTS.items():
         lines += [f"({relation} {' '.join(map(_quoted, row))})" for row in rows]
@@ -251,14 +260,50 @@ def _tables(graph: EGraph) -> list[str]:
 def _axis_tables(graph: EGraph, rank: int) -> list[str]:
     outer = graph.outer_axes
     lines: list[str] = []
+    last: dict[int, int] = {}
     for number, axis in enumerate(graph.axes):
         if number in outer:
             lines.append(f"(outer {axis.group} {number})")
         else:
-            lines += [f"(axis {axis.group} {number})", f"(loop {number})", f"(inward -1 {number})"]
+            before = last.get(axis.group, number)
+            last[axis.group] = number
+            lines += [f"(axis {axis.group} {number} {before})", f"(loop {number})", f"(inward -1 {number})"]
         if axis.within >= 0:
             lines.append(f"(within {number} {axis.within})")
         lines += [f"(inward {dim} {number})" for dim in range(rank + 1)]
+    return lines
+
+
+def _repeat_tables(graph: EGraph) -> list[str]:
+    """How far from an axis's dimension its tiles may compute values again, each for itself, and which contractions.
+
+    Within reach is what comes at most one product before the first that has the dimension; a value that is never
+    stored counts with its user. A contraction is small enough when storing its result and loading it costs more than
+    the additional work.
+    """
+    level: dict[int, int] = {}
+    first: dict[int, int] = {}
+    products: list[tuple[int, int, int]] = []
+    lines: list[str] = []
+    order = _definition_order(graph)
+    for class_id, node in order:
+        level[class_id] = max((level[c] for c in node.children), default=0) + (node.op == "matmul")
+        if node.op == "matmul":
+            left = graph.types[node.children[0]]
+            products.append((left.groups[-1], left.shape[-1], math.prod(graph.types[class_id].shape)))
+            for group in (g for operand in node.children for g in graph.types[operand].groups):
+                first[group] = min(first.get(group, level[class_id]), level[class_id])
+    for class_id, node in reversed(order):
+        for child in graph.inner.intersection(node.children):
+            level[child] = max(level[child], level[class_id])
+            lines.append(f"(set (level $c{child}) {level[child]})")
+    for number, axis in enumerate(graph.axes):
+        lines.append(f"(set (reach {number}) {first.get(axis.group, 1) - 1})")
+        if number in graph.outer_axes:
+            continue
+        again = -(-axis.extent // _COLLECTED_TILE) - 1
+        small = {k for k, length, size in products if again * size * length <= _LAUNCH_WORK + _ELEMENT_WORK * size}
+        lines += [f"(repeats {number} {k})" for k in sorted(small)]
     return lines
 
 

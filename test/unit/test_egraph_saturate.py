@@ -58,7 +58,7 @@ def test_without_limits_in_the_way_it_saturates() -> None:
     assert stats.nodes == graph.num_nodes
     assert stats.classes == len(graph.nodes)
     assert repairs.added == rolling(graph) > 0
-    assert stats.matches["view-binary"] > 0
+    assert stats.matches["partition-binary"] > 0
     assert {"analysis", "algebra", "propagation"} <= set(stats.ruleset_seconds)
 
 

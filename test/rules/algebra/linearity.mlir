@@ -18,7 +18,6 @@
 // CHECK-NEXT: %y = equivalence.class [[V4]], [[V5]]
 // CHECK-NEXT: [[V7:%[0-9]+]] = forge.add %b_1, %d_1
 // CHECK-NEXT: [[V6]] = equivalence.class [[V7]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%left: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x6xf32>) -> tensor<8x6xf32> {
   %t = forge.tanh %left : tensor<8x4xf32>
   %p = forge.matmul %t, %b : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
@@ -45,7 +44,6 @@ func.func @main(%left: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x6xf32>
 // CHECK-NEXT: %y = equivalence.class [[V4]], [[V5]]
 // CHECK-NEXT: [[V7:%[0-9]+]] = forge.sub %a_1, %e_1
 // CHECK-NEXT: [[V6]] = equivalence.class [[V7]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%a: tensor<8x4xf32>, %r: tensor<4x6xf32>, %e: tensor<8x4xf32>) -> tensor<8x6xf32> {
   %right = forge.tanh %r : tensor<4x6xf32>
   %p = forge.matmul %a, %right : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
@@ -69,7 +67,6 @@ func.func @main(%a: tensor<8x4xf32>, %r: tensor<4x6xf32>, %e: tensor<8x4xf32>) -
 // CHECK-NEXT: %q = equivalence.class [[V3]]
 // CHECK-NEXT: [[V4:%[0-9]+]] = forge.sub %p, %q
 // CHECK-NEXT: %y = equivalence.class [[V4]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%rows: tensor<8x4xf32>, %r: tensor<4x6xf32>, %e: tensor<1x4xf32>) -> tensor<8x6xf32> {
   %w = forge.tanh %r : tensor<4x6xf32>
   %p = forge.matmul %rows, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
@@ -93,7 +90,6 @@ func.func @main(%rows: tensor<8x4xf32>, %r: tensor<4x6xf32>, %e: tensor<1x4xf32>
 // CHECK-NEXT: %q = equivalence.class [[V3]]
 // CHECK-NEXT: [[V4:%[0-9]+]] = forge.mul %p, %q
 // CHECK-NEXT: %y = equivalence.class [[V4]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%multiplied: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x6xf32>) -> tensor<8x6xf32> {
   %t = forge.tanh %multiplied : tensor<8x4xf32>
   %p = forge.matmul %t, %b : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
@@ -115,7 +111,6 @@ func.func @main(%multiplied: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x
 // CHECK-NEXT: %q = equivalence.class [[V2]]
 // CHECK-NEXT: [[V3:%[0-9]+]] = forge.sub %p, %q
 // CHECK-NEXT: %y = equivalence.class [[V3]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%infinite: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x6xf32>) -> tensor<8x6xf32> {
   %p = forge.matmul %infinite, %b : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
   %q = forge.matmul %infinite, %d : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
@@ -144,7 +139,6 @@ func.func @main(%infinite: tensor<8x4xf32>, %b: tensor<4x6xf32>, %d: tensor<4x6x
 // CHECK-NEXT: [[V5]] = equivalence.class [[V8]]
 // CHECK-NEXT: [[V9:%[0-9]+]] = forge.matmul %t, %p
 // CHECK-NEXT: [[V6]] = equivalence.class [[V9]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>, %u: tensor<4x2xf32>, %v: tensor<2x6xf32>) -> tensor<8x6xf32> {
   %t = forge.tanh %x : tensor<8x4xf32>
   %p = forge.matmul %u, %v : (tensor<4x2xf32>, tensor<2x6xf32>) -> tensor<4x6xf32>
@@ -166,7 +160,6 @@ func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>, %u: tensor<4x2xf32>, %
 // CHECK-NEXT: %s = equivalence.class [[V2]]
 // CHECK-NEXT: [[V3:%[0-9]+]] = forge.matmul %t, %s
 // CHECK-NEXT: %y = equivalence.class [[V3]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%plain: tensor<8x4xf32>, %w: tensor<4x6xf32>, %v: tensor<4x6xf32>) -> tensor<8x6xf32> {
   %t = forge.tanh %plain : tensor<8x4xf32>
   %s = forge.add %w, %v : tensor<4x6xf32>
@@ -188,7 +181,6 @@ func.func @main(%plain: tensor<8x4xf32>, %w: tensor<4x6xf32>, %v: tensor<4x6xf32
 // CHECK-NEXT: %s = equivalence.class [[V2]]
 // CHECK-NEXT: [[V3:%[0-9]+]] = forge.matmul %unbounded_1, %s
 // CHECK-NEXT: %y = equivalence.class [[V3]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%unbounded: tensor<8x4xf32>, %w: tensor<4x6xf32>, %u: tensor<4x2xf32>, %v: tensor<2x6xf32>) -> tensor<8x6xf32> {
   %p = forge.matmul %u, %v : (tensor<4x2xf32>, tensor<2x6xf32>) -> tensor<4x6xf32>
   %s = forge.add %w, %p : tensor<4x6xf32>
@@ -217,7 +209,6 @@ func.func @main(%unbounded: tensor<8x4xf32>, %w: tensor<4x6xf32>, %u: tensor<4x2
 // CHECK-NEXT: [[V5]] = equivalence.class [[V8]]
 // CHECK-NEXT: [[V9:%[0-9]+]] = forge.matmul %p, %w
 // CHECK-NEXT: [[V6]] = equivalence.class [[V9]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%residual: tensor<8x4xf32>, %o: tensor<8x2xf32>, %v: tensor<2x4xf32>, %r: tensor<4x6xf32>) -> tensor<8x6xf32> {
   %w = forge.tanh %r : tensor<4x6xf32>
   %p = forge.matmul %o, %v : (tensor<8x2xf32>, tensor<2x4xf32>) -> tensor<8x4xf32>
@@ -239,10 +230,33 @@ func.func @main(%residual: tensor<8x4xf32>, %o: tensor<8x2xf32>, %v: tensor<2x4x
 // CHECK-NEXT: %s = equivalence.class [[V2]]
 // CHECK-NEXT: [[V3:%[0-9]+]] = forge.matmul %s, %w
 // CHECK-NEXT: %y = equivalence.class [[V3]]
-// CHECK-NEXT: equivalence.yield %y
 func.func @main(%states: tensor<8x4xf32>, %o: tensor<8x4xf32>, %r: tensor<4x6xf32>) -> tensor<8x6xf32> {
   %w = forge.tanh %r : tensor<4x6xf32>
   %s = forge.add %states, %o : tensor<8x4xf32>
   %y = forge.matmul %s, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  func.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Not sum-multiplied: a product over as many elements as it has rows is no update of low rank.
+// CHECK-LABEL: func.func @main(%projected
+// CHECK:      %projected_1 = equivalence.class %projected
+// CHECK-NEXT: %o_1 = equivalence.class %o
+// CHECK-NEXT: %v_1 = equivalence.class %v
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.tanh %w_1
+// CHECK-NEXT: %t = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.matmul %o_1, %v_1
+// CHECK-NEXT: %p = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.add %projected_1, %p
+// CHECK-NEXT: %s = equivalence.class [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.matmul %s, %t
+// CHECK-NEXT: %y = equivalence.class [[V4]]
+func.func @main(%projected: tensor<8x4xf32>, %o: tensor<8x8xf32>, %v: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %t = forge.tanh %w : tensor<4x6xf32>
+  %p = forge.matmul %o, %v : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %s = forge.add %projected, %p : tensor<8x4xf32>
+  %y = forge.matmul %s, %t : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
   func.return %y : tensor<8x6xf32>
 }

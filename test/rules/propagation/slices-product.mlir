@@ -1,8 +1,8 @@
-// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph{whole-extent=1 split-extent=8},saturate{rules=slice-contraction,view-binary,view-product-batch,view-product-rows}' | filecheck %s
+// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph{whole-extent=1 split-extent=8},saturate{rules=slice-contraction,partition-binary,replicate-binary,replicate-product,view-product-rows}' | filecheck %s
 
 // A product is not computed again in each slice of a long dimension either.
 
-// Not view-product-batch: %c is replicated as it is.
+// Not replicate-product: %c is replicated as it is.
 // CHECK-LABEL: func.func @main(%x
 // CHECK:      %x_1 = equivalence.class %x
 // CHECK-NEXT: %a_1 = equivalence.class %a

@@ -1,8 +1,8 @@
-// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph{whole-extent=1 split-extent=8},saturate{rules=slice-reduction,view-binary,view-reduce}' | filecheck %s
+// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph{whole-extent=1 split-extent=8},saturate{rules=slice-reduction,partition-binary,view-reduce}' | filecheck %s
 
 // What every slice needs as a whole is read from memory: replication over an outer axis stops at products and reductions.
 
-// view-binary, but not view-reduce: %m is not reduced again in each slice of @x1_split.
+// partition-binary, but not view-reduce: %m is not reduced again in each slice of @x1_split.
 // CHECK-LABEL: func.func @main(%x
 // CHECK:      %x_1 = equivalence.class %x
 // CHECK-NEXT: [[V1:%[0-9]+]] = tile.reduce max over parallel(@x1_split) [[V2:%[0-9]+]]
