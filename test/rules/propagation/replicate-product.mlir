@@ -68,47 +68,43 @@ func.func @main(%first: tensor<1x2xf32>, %a: tensor<2x1xf32>, %b: tensor<1x1xf32
 
 // Not replicate-product: sixteen tiles would each do the work of %large.
 // CHECK-LABEL: func.func @main(%many
-// CHECK:      [[V1:%[0-9]+]] = forge.cast %many
-// CHECK-NEXT: %many_1 = equivalence.class [[V1]]
-// CHECK-NEXT: [[V2:%[0-9]+]] = forge.cast %a
-// CHECK-NEXT: %a_1 = equivalence.class [[V2]]
-// CHECK-NEXT: [[V3:%[0-9]+]] = forge.cast %w
-// CHECK-NEXT: %w_1 = equivalence.class [[V3]]
-// CHECK-NEXT: [[V4:%[0-9]+]] = tile.combine [[V5:%[0-9]+]] along 0 by @many1
-// CHECK-NEXT: [[V6:%[0-9]+]] = forge.matmul %a_1, %w_1
-// CHECK-NEXT: %large = equivalence.class [[V4]], [[V6]]
-// CHECK-NEXT: [[V7:%[0-9]+]] = forge.transpose %many_1 perm [1, 0]
-// CHECK-NEXT: %t = equivalence.class [[V7]]
+// CHECK:      %many_1 = equivalence.class %many
+// CHECK-NEXT: %a_1 = equivalence.class %a
+// CHECK-NEXT: %w_1 = equivalence.class %w
+// CHECK-NEXT: [[V1:%[0-9]+]] = tile.combine [[V2:%[0-9]+]] along 0 by @many1
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.matmul %a_1, %w_1
+// CHECK-NEXT: %large = equivalence.class [[V1]], [[V3]]
+// CHECK-NEXT: [[V4:%[0-9]+]] = forge.transpose %many_1 perm [1, 0]
+// CHECK-NEXT: %t = equivalence.class [[V4]]
+// CHECK-NEXT: [[V5:%[0-9]+]] = tile.combine [[V6:%[0-9]+]] along 0 by @many1
+// CHECK-NEXT: [[V7:%[0-9]+]] = forge.matmul %t, %many_1
+// CHECK-NEXT: %l = equivalence.class [[V5]], [[V7]]
 // CHECK-NEXT: [[V8:%[0-9]+]] = tile.combine [[V9:%[0-9]+]] along 0 by @many1
-// CHECK-NEXT: [[V10:%[0-9]+]] = forge.matmul %t, %many_1
-// CHECK-NEXT: %l = equivalence.class [[V8]], [[V10]]
-// CHECK-NEXT: [[V11:%[0-9]+]] = tile.combine [[V12:%[0-9]+]] along 0 by @many1
-// CHECK-NEXT: [[V13:%[0-9]+]] = forge.matmul %l, %large
-// CHECK-NEXT: %y = equivalence.class [[V11]], [[V13]]
-// CHECK-NEXT: [[V14:%[0-9]+]] = tile.replicate %many_1 by @many1
-// CHECK-NEXT: [[V15:%[0-9]+]] = equivalence.class [[V14]]
-// CHECK-NEXT: [[V16:%[0-9]+]] = tile.partition %a_1 along 0 by @many1
-// CHECK-NEXT: [[V17:%[0-9]+]] = equivalence.class [[V16]]
-// CHECK-NEXT: [[V18:%[0-9]+]] = tile.replicate %w_1 by @many1
-// CHECK-NEXT: [[V19:%[0-9]+]] = equivalence.class [[V18]]
-// CHECK-NEXT: [[V20:%[0-9]+]] = tile.replicate %large by @many1
-// CHECK-NEXT: [[V21:%[0-9]+]] = equivalence.class [[V20]]
-// CHECK-NEXT: [[V22:%[0-9]+]] = forge.matmul [[V17]], [[V19]]
-// CHECK-NEXT: [[V23:%[0-9]+]] = tile.partition %large along 0 by @many1
-// CHECK-NEXT: [[V5]] = equivalence.class [[V22]], [[V23]]
-// CHECK-NEXT: [[V24:%[0-9]+]] = tile.partition %t along 0 by @many1
-// CHECK-NEXT: [[V25:%[0-9]+]] = equivalence.class [[V24]]
-// CHECK-NEXT: [[V26:%[0-9]+]] = forge.matmul [[V25]], [[V15]]
-// CHECK-NEXT: [[V27:%[0-9]+]] = tile.partition %l along 0 by @many1
-// CHECK-NEXT: [[V9]] = equivalence.class [[V26]], [[V27]]
-// CHECK-NEXT: [[V28:%[0-9]+]] = forge.matmul [[V9]], [[V21]]
-// CHECK-NEXT: [[V29:%[0-9]+]] = tile.partition %y along 0 by @many1
-// CHECK-NEXT: [[V12]] = equivalence.class [[V28]], [[V29]]
-// CHECK-NEXT: [[V30:%[0-9]+]] = forge.cast [[V31:%[0-9]+]]
-func.func @main(%many: tensor<2048x4096xf16>, %a: tensor<4096x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<4096x4096xf16> {
-  %large = forge.matmul %a, %w : (tensor<4096x4096xf16>, tensor<4096x4096xf16>) -> tensor<4096x4096xf16>
-  %t = forge.transpose %many perm [1, 0] : (tensor<2048x4096xf16>) -> tensor<4096x2048xf16>
-  %l = forge.matmul %t, %many : (tensor<4096x2048xf16>, tensor<2048x4096xf16>) -> tensor<4096x4096xf16>
-  %y = forge.matmul %l, %large : (tensor<4096x4096xf16>, tensor<4096x4096xf16>) -> tensor<4096x4096xf16>
-  func.return %y : tensor<4096x4096xf16>
+// CHECK-NEXT: [[V10:%[0-9]+]] = forge.matmul %l, %large
+// CHECK-NEXT: %y = equivalence.class [[V8]], [[V10]]
+// CHECK-NEXT: [[V11:%[0-9]+]] = tile.replicate %many_1 by @many1
+// CHECK-NEXT: [[V12:%[0-9]+]] = equivalence.class [[V11]]
+// CHECK-NEXT: [[V13:%[0-9]+]] = tile.partition %a_1 along 0 by @many1
+// CHECK-NEXT: [[V14:%[0-9]+]] = equivalence.class [[V13]]
+// CHECK-NEXT: [[V15:%[0-9]+]] = tile.replicate %w_1 by @many1
+// CHECK-NEXT: [[V16:%[0-9]+]] = equivalence.class [[V15]]
+// CHECK-NEXT: [[V17:%[0-9]+]] = tile.replicate %large by @many1
+// CHECK-NEXT: [[V18:%[0-9]+]] = equivalence.class [[V17]]
+// CHECK-NEXT: [[V19:%[0-9]+]] = forge.matmul [[V14]], [[V16]]
+// CHECK-NEXT: [[V20:%[0-9]+]] = tile.partition %large along 0 by @many1
+// CHECK-NEXT: [[V2]] = equivalence.class [[V19]], [[V20]]
+// CHECK-NEXT: [[V21:%[0-9]+]] = tile.partition %t along 0 by @many1
+// CHECK-NEXT: [[V22:%[0-9]+]] = equivalence.class [[V21]]
+// CHECK-NEXT: [[V23:%[0-9]+]] = forge.matmul [[V22]], [[V12]]
+// CHECK-NEXT: [[V24:%[0-9]+]] = tile.partition %l along 0 by @many1
+// CHECK-NEXT: [[V6]] = equivalence.class [[V23]], [[V24]]
+// CHECK-NEXT: [[V25:%[0-9]+]] = forge.matmul [[V6]], [[V18]]
+// CHECK-NEXT: [[V26:%[0-9]+]] = tile.partition %y along 0 by @many1
+// CHECK-NEXT: [[V9]] = equivalence.class [[V25]], [[V26]]
+func.func @main(%many: tensor<2048x4096xf32>, %a: tensor<4096x4096xf32>, %w: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %large = forge.matmul %a, %w : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %t = forge.transpose %many perm [1, 0] : (tensor<2048x4096xf32>) -> tensor<4096x2048xf32>
+  %l = forge.matmul %t, %many : (tensor<4096x2048xf32>, tensor<2048x4096xf32>) -> tensor<4096x4096xf32>
+  %y = forge.matmul %l, %large : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  func.return %y : tensor<4096x4096xf32>
 }
