@@ -89,7 +89,10 @@ def _print_story(explainer: Explainer, steps: list[Step]) -> None:
     by_rule: dict[str, list[Step]] = {}
     for step in steps:
         by_rule.setdefault(step.rule, []).append(step)
-    stories = [(explainer.explained(owned)[0], len(owned)) for owned in by_rule.values()]
+    # The first use, of repairs the first that brings in a loop: its statement has the certificate.
+    stories = [
+        (max(explainer.explained(owned), key=lambda s: len(s.statement)), len(owned)) for owned in by_rule.values()
+    ]
     for family in FAMILY_ORDER:
         told = [(step, count) for step, count in stories if step.family == family]
         if told:

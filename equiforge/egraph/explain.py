@@ -80,7 +80,7 @@ class Explainer:
         if node in self.names and not open_root:
             return self.names[node]
         term = self.trace.proofs.nodes[node]
-        operator = operator_text(term, self.trace.initial)
+        operator = operator_text(term, self.trace.graph)
         if not term.children:
             return operator
         if depth == 0:
@@ -90,7 +90,7 @@ class Explainer:
     def full_text(self, node: int) -> str:
         """A term as text down to the arguments and constants, to be read back."""
         term = self.trace.proofs.nodes[node]
-        operator = operator_text(term, self.trace.initial)
+        operator = operator_text(term, self.trace.graph)
         return f"{operator}({', '.join(map(self.full_text, term.children))})" if term.children else operator
 
     # Chains
@@ -126,12 +126,15 @@ class Explainer:
 
     def _certificate(self, step: Step) -> str:
         """What repair synthesis has shown of the reducer that a step brings in."""
-        nodes = self.trace.proofs.nodes
-        for node in (nodes[step.before], nodes[step.after]):
-            for inner in (node, *(nodes[c] for c in node.children)):
-                reducer = self.trace.graph.reducers.get(str(inner.attrs[0])) if inner.op == "rolling" else None
-                if reducer is not None:
-                    return f": {reducer.certificate}"
+        nodes, seen = self.trace.proofs.nodes, set[int]()
+        stack = [step.before, step.after]
+        while stack:
+            node = nodes[number := stack.pop()]
+            reducer = self.trace.graph.reducers.get(str(node.attrs[0])) if node.op == "rolling" else None
+            if reducer is not None:
+                return f": {reducer.certificate}"
+            seen.add(number)
+            stack += [c for c in node.children if c not in seen and node.op != "preduce"]
         return ""
 
 

@@ -286,13 +286,12 @@ def _name_classes(proofs: ProofGraph, graph: EGraph, nodes: dict[int, int], make
 
 
 def _enter_repairs(proofs: ProofGraph, graph: EGraph, before: dict[int, set[ENode]], nodes: dict[int, int]) -> None:
-    """What repair fusion added is equal to the reduction that it replaces."""
+    """What repair fusion added is equal to the reduction that it replaces, and all that it says of a class that it made
+    is equal."""
     _name_classes(proofs, graph, nodes, make=True)
     for class_id, owned in graph:
-        old = before.get(class_id)
-        if old is None or class_id not in nodes:
-            continue
-        for node in owned:
+        old = before.get(class_id, set())
+        for node in owned if class_id in nodes else ():
             if node in old or any(c not in nodes for c in node.children):
                 continue
             replaced = next((n for n in sorted(old) if n.op == "preduce"), None)

@@ -8,7 +8,7 @@ from equiforge.egraph.graph import ENode
 from equiforge.egraph.trace import Trace
 from equiforge.search.derive import Kernel
 from equiforge.search.extract import Candidate
-from equiforge.search.normal_form import Load
+from equiforge.search.normal_form import Chain, Load
 
 
 class _Terms:
@@ -24,8 +24,18 @@ class _Terms:
         made: dict[int, int] = {}
         for class_id, choice in kernel.choices.items():
             made[class_id] = self.loaded(choice) if isinstance(choice, Load) else self._over(choice, made)
-        value = made[kernel.tile]
-        for _, node in reversed(kernel.chain):
+        value, proofs = made[kernel.tile], self.trace.proofs
+        if not kernel.fields:
+            return self._chained(value, kernel.chain)
+        fields = [
+            self._chained(proofs.add("get", (index,), (value,)), chain)
+            for index, (_, chain) in enumerate(kernel.fields)
+        ]
+        return proofs.add("tuple", (), tuple(fields))
+
+    def _chained(self, value: int, chain: Chain) -> int:
+        """What is stored of the tiles of a value."""
+        for _, node in reversed(chain):
             value = self.trace.proofs.add(node.op, node.attrs, (value,))
         return value
 

@@ -83,6 +83,25 @@ def test_attention_tells_algebra_refinement_propagation_and_repair() -> None:
     assert "exp" in repaired.statement
 
 
+def test_slices_and_their_merge_are_explained_with_the_certificate_of_their_loop() -> None:
+    """Candidates whose first kernel stores all states of its slices, of which one is no value of the program."""
+
+    def variance(x: Any) -> Any:
+        d = F.SubOp(x, F.DivOp(F.ReduceOp("sum", x, 1), F.ConstantOp(11.0, t(1, 1))))
+        return F.ReduceOp("sum", F.MulOp(d, d), 1)
+
+    traced = trace(encode(program([t(3, 11)], variance), 5, 10), SaturationOptions())
+    candidates = extract(traced.graph, ExtractOptions(max_candidates=100)).candidates
+    sliced = next(c for c in candidates if [len(k.fields) for k in c.kernels] == [4, 0])
+    ((written, made),) = candidate_terms(traced, sliced)
+    explainer, term = Explainer(traced), written
+    steps = explainer.chain(written, made)
+    for step in steps:
+        term = traced.proofs.replaced(term, step)
+    assert term == made
+    assert any(step.rule == REPAIR and "(2*moment1)*(u' - u)" in step.statement for step in explainer.explained(steps))
+
+
 def _types(traced: Trace) -> dict[int, ClassType]:
     """Type of each class of the proof graph that the e-graph has."""
     return {traced.proofs.find(node): traced.graph.types[c] for c, node in traced.nodes.items()}
