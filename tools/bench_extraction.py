@@ -99,15 +99,8 @@ def counted(graph: Any, how: str, kernels: int) -> Row:
     """What ``none`` and ``after`` would expand, and the programs that they would build, none of them built."""
     began = time.process_time()
     states, programs = extraction(graph, "none", kernels, 0.0, True).size(COUNTS[how])
-    seconds = time.process_time() - began
-    return {
-        "complete": True,
-        "candidates": programs,
-        "programs": programs,
-        "states": states,
-        "seconds": seconds,
-        "stop": "",
-    }
+    found = {"candidates": programs, "programs": programs, "states": states}
+    return found | {"complete": True, "seconds": time.process_time() - began, "stop": ""}
 
 
 def measure(graph: Any, how: str, kernels: int, seconds: float) -> Row:

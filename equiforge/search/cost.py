@@ -118,6 +118,7 @@ class CostModel:
         self.graph = space.graph
         self.target = target
         self._work: dict[int, _Work] = {}
+        self._bytes: dict[int, int] = {}
         self._tilings: dict[tuple[_GridKey, frozenset[int], int], _Tiling] = {}
         self._least: dict[tuple[_GridKey, int], tuple[float, float]] = {}
 
@@ -147,12 +148,19 @@ class CostModel:
         """Bandwidth that a good kernel reaches: estimates don't go below it."""
         return self.target.bytes_per_us * _DRAM_EFFICIENCY
 
-    def tensor_bytes(self, class_id: int, elements: int | None = None) -> int:
-        """Bytes of a class in memory, of a tuple those of all its fields; or of some elements of it."""
-        if elements is None and class_id in self.space.tuples:
-            return sum(map(self.tensor_bytes, self.space.tuples[class_id]))
-        count = product(self.graph.types[class_id].shape) if elements is None else elements
-        return count * ELEMENT_BYTES.get(storage_element(self.graph, class_id), 4)
+    def tensor_bytes(self, class_id: int) -> int:
+        """Bytes of a class in memory, of a tuple those of all its fields."""
+        if class_id not in self._bytes:
+            fields = self.space.tuples.get(class_id)
+            if fields is None:
+                found = self._element_bytes(class_id) * product(self.graph.types[class_id].shape)
+            else:
+                found = sum(map(self.tensor_bytes, fields))
+            self._bytes[class_id] = found
+        return self._bytes[class_id]
+
+    def _element_bytes(self, class_id: int) -> int:
+        return ELEMENT_BYTES.get(storage_element(self.graph, class_id), 4)
 
     def work(self, option: Option) -> _Work:
         """Cost of an option, computed once."""
@@ -175,7 +183,7 @@ class CostModel:
             state = graph.types[load.tile].state
             repeats = tuple(a for a, dim in state if dim == REPLICATE)
             return _Work(
-                bytes=self.tensor_bytes(load.stored, load.elements),
+                bytes=load.elements * self._element_bytes(load.stored),
                 base=load.base,
                 stored=load.stored,
                 flops=0,

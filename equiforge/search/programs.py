@@ -237,7 +237,8 @@ class ProgramSearch:
         if rolling is False and family.kernels[0].structure.rolling:
             return
         after = (*state.families, family)
-        if self._is_cyclic(after):
+        # A cycle goes through the new kernel, and so through a finished one that it reads.
+        if not made.isdisjoint(family.needs) and is_cyclic({f.root: f.kernels[0] for f in after}):
             self.counters.reject("kernels need each other")
             return
         spent = state.spent + family.least_us
@@ -251,10 +252,6 @@ class ProgramSearch:
             kernels, number = state.families[place].kernels, chosen[place]
             more = kernels[number].cost.estimate_us - kernels[number - 1].cost.estimate_us
             yield _Complete(state.bound + more, next(order), state.families, chosen, place)
-
-    @staticmethod
-    def _is_cyclic(families: tuple[Family, ...]) -> bool:
-        return is_cyclic({f.root: f.kernels[0] for f in families})
 
     def _bound(self, holes: frozenset[int], families: tuple[Family, ...]) -> float:
         """What the kernels for the holes cost at least, and those that produce what they read."""
