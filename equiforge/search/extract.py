@@ -17,7 +17,7 @@ from typing import Literal
 from equiforge.egraph.graph import EGraph
 from equiforge.errors import EquiforgeError
 from equiforge.search.beam import Beam
-from equiforge.search.compaction import compact_table, least
+from equiforge.search.compaction import compact_table
 from equiforge.search.cost import CostModel
 from equiforge.search.derive import Kernel, derive
 from equiforge.search.enumeration import Enumeration
@@ -227,7 +227,8 @@ class Extraction:
                     found = _best_of(found, limit)
             self.stop = self.stop or enumeration.stop
         if not apart:
-            found = _minimal(found)
+            minimal = self.rules.minimal()
+            found = {key: program for key, program in found.items() if all(k.key in minimal for k in program[1])}
         self.left_us = 0.0 if self.stop else self.left_us
         self.represented = None if self.stop else self.enumerated if apart else len(found)
         return (found if limit is None else _best_of(found, limit)), not self.stop
@@ -367,22 +368,6 @@ class Extraction:
 
 def _best_of(found: _Found, count: int) -> _Found:
     return dict(heapq.nsmallest(count, found.items(), key=lambda item: item[1][0]))
-
-
-def _minimal(found: _Found) -> _Found:
-    """Compaction after completion: programs with a kernel that does all that another one does, and more, are out."""
-    masks: dict[tuple[int, tuple[int, ...]], set[int]] = {}
-    for _, kernels, _ in found.values():
-        for kernel in kernels:
-            masks.setdefault((kernel.root, kernel.grid.axes), set()).add(_mask(kernel))
-    kept = {key: set(least(group)) for key, group in masks.items()}
-    return {
-        key: program for key, program in found.items() if all(_mask(k) in kept[k.root, k.grid.axes] for k in program[1])
-    }
-
-
-def _mask(kernel: KernelChoice) -> int:
-    return sum(1 << option for option in kernel.options)
 
 
 def _is_whole(load: Load) -> bool:

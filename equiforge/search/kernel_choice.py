@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from equiforge.search.compaction import Table, bits
+from equiforge.search.compaction import Table, bits, least
 from equiforge.search.cost import CostModel, KernelCost
 from equiforge.search.loops import passes
 from equiforge.search.normal_form import Grid, Option, Space, contracted_dim
@@ -81,6 +81,13 @@ class KernelRules:
         if key not in self._finished:
             self._finished[key] = self._finish(grid, [self.space.options[b] for b in bits(mask)], mask)
         return self._finished[key]
+
+    def minimal(self) -> set[tuple[object, ...]]:
+        """Keys of the kernels finished so far that don't do all that another one does, legal or not, and more."""
+        masks: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+        for root, axes, mask in self._finished:
+            masks.setdefault((root, axes), []).append(mask)
+        return {(*grid, tuple(bits(mask))) for grid, group in masks.items() for mask in least(group)}
 
     def _finish(self, grid: Grid, options: list[Option], mask: int) -> KernelChoice | None:
         if not self._worthwhile(grid, options):

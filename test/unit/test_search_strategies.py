@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 
 import pytest
@@ -41,9 +42,11 @@ def run(spec: str, strategy: str, at_most: int | None) -> ExtractionResult:
     return extract(saturated(spec), options)
 
 
-@pytest.mark.parametrize("spec", PROGRAMS[:3])
-@pytest.mark.parametrize("at_most", [1, 2])
-def test_early_compaction_loses_no_program_and_keeps_none_twice(spec: str, at_most: int) -> None:
+@pytest.mark.parametrize(
+    ("spec", "at_most"),
+    [*itertools.product(PROGRAMS[:3], (1, 2)), ("lora:small", None), ("mha-decode:small", 1), ("ngpt:b=16", 1)],
+)
+def test_early_compaction_loses_no_program_and_keeps_none_twice(spec: str, at_most: int | None) -> None:
     early, after = (run(spec, how, at_most) for how in ("early", "after"))
     found = [canonical(c) for c in early.candidates]
     assert len(set(found)) == len(found)
