@@ -97,11 +97,11 @@ class _Splitter:
             state = self.graph.types[joint].state
             if groups and len(groups) > len(by_state.get(state, ())):
                 by_state[state] = groups
-        for by_state in found.values():
+        for top, by_state in found.items():
             states = sorted(by_state, key=lambda s: (-len(s), s))
             for wholes, first in by_state[states[0]].items() if states else ():
                 alike = {s: by_state[s][wholes] for s in states if wholes in by_state[s]}
-                self._add({s: slices for s, slices in alike.items() if slices.signature() == first.signature()})
+                self._add(top, {s: slices for s, slices in alike.items() if slices.signature() == first.signature()})
 
     def _producers(self) -> Iterator[tuple[int, dict[tuple[int, ...], _Slices]]]:
         """The groups of consumers of producers, by the class of the joint state."""
@@ -162,8 +162,9 @@ class _Splitter:
 
     # What is added
 
-    def _add(self, by_state: dict[State, _Slices]) -> None:
-        """The arrays of one group's states, how tiles of them are made, and what is merged from them."""
+    def _add(self, top: int, by_state: dict[State, _Slices]) -> None:
+        """The arrays of the states of one group of consumers of the class ``top``, how tiles of them are made, and what
+        is merged from them."""
         # Partial results that are not stored are not merged.
         held = {s: self.nodes.known.get(ENode("collect", (self.outer,), (x.local,))) for s, x in by_state.items()}
         stored = [(state, by_state[state], array) for state, array in held.items() if array is not None]
@@ -173,21 +174,25 @@ class _Splitter:
         loops = [self._roll(slices) for _, slices, _ in stored]
         made, fields = loops[0]
         count = self.graph.types[array].shape[0]
-        arrays = [self._whole(array), *(self._array(field, count) for field in fields[1:])]
+        # All arrays are new: other partial results with the same total are no states of these loops.
+        arrays = [self._array(field, count) for field in fields]
         for (state, _, _), (_, fields) in zip(stored, loops, strict=True):
             self._collect(arrays, fields, state)
         self._bundle(arrays)
-        self._merge(made, first, arrays)
+        self._merge(made, (top, *first.wholes), arrays)
 
     def _roll(self, slices: _Slices) -> tuple[Reducer, list[int]]:
         """The rolling reduction at one parallel state; all of its states are fields, as they are at the end of a
         slice."""
         inputs = [slices.source]
         made = reducer_of(slices.reducer, slices.dim, slices.group, inputs)
-        kinds = [self.graph.types[slices.local]]
-        classes = iter(slices.group)
-        for consumer in made.consumers:
-            kinds.append(kinds[0] if consumer.hidden else self.graph.types[next(classes).class_id])
+        owners = [slices.local, *(f.class_id for f in slices.group)]
+        kinds: list[ClassType] = []
+        for number, consumer in enumerate((None, *made.consumers)):
+            # A hidden state has the shape of the consumer that it is for, a count that of the producer.
+            shared = consumer is not None and consumer.hidden and consumer.kind == "reduce"
+            owner = 0 if shared else next(i for i, k in enumerate(made.visible) if k >= number)
+            kinds.append(self.graph.types[owners[owner]])
         fields = [self.nodes.fresh(replace(k, wide=None, narrow=None)) for k in kinds]
         raw = [replace(c, at_identity=IDENTITY[c.reducer], hidden=False, spread=c.hidden) for c in made.consumers]
         self.fuser.add_loop(replace(made, consumers=tuple(raw)), inputs, self.inner, fields)
@@ -215,10 +220,10 @@ class _Splitter:
         for index, array in enumerate(arrays):
             self.nodes.append(array, ENode("get", (index,), (stored,)))
 
-    def _merge(self, made: Reducer, slices: _Slices, arrays: list[int]) -> None:
-        """The consumers from the arrays, at every parallel state that they have."""
+    def _merge(self, made: Reducer, wholes: tuple[int, ...], arrays: list[int]) -> None:
+        """The producer and the consumers from the arrays, at every parallel state that they have."""
         merges: dict[State, Merge] = {}
-        for number, whole in zip(made.visible[1:], slices.wholes, strict=True):
+        for number, whole in zip(made.visible, wholes, strict=True):
             stack = [whole]
             while stack:
                 tile = stack.pop()

@@ -101,9 +101,10 @@ class Merge:
             self.joint.append(nodes.reduced(consumer.reducer, self._repaired(number, consumer)))
 
     def node(self, number: int, tile: int) -> ENode:
-        """The node that makes ``tile``, of the class of a consumer, from state ``number``."""
-        consumer, total = self.reducer.consumers[number - 1], self.joint[number]
-        if consumer.at_identity != IDENTITY[consumer.reducer]:
+        """The node that makes ``tile``, of the class of a state, from state ``number``."""
+        total = self.joint[number]
+        consumer = self.reducer.consumers[number - 1] if number else None
+        if consumer is not None and consumer.at_identity != IDENTITY[consumer.reducer]:
             for state in consumer.guarded:
                 found = self._constant(consumer.at_identity, total)
                 total = self.nodes.pointwise("select", (), [self._unseen(state, self.joint[state]), found, total])
