@@ -195,9 +195,14 @@ class Extraction:
         if not self.options.exhaustive and self._truncated():
             # The first look has shown what good programs cost; whatever can be as good is listed now.
             cutoff = float("inf") if limit is None or len(found) < limit else worst
+            first = found
+            # What the second look finds is worth nothing without the time to make programs of it.
+            self.search.deadline = (time.perf_counter() + self.deadline) / 2
             if self.search.look_again(cutoff, self.options.max_kernel_states):
                 self.programs.forget()
                 found, worst = self._best(starts)
+                if self.stop:
+                    found = first | found
         complete = self._is_proven(None if limit is None or len(found) < limit else worst)
         if self.options.exhaustive:
             self.represented = len(found) if limit is None and complete else self._count(starts)

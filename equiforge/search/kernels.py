@@ -188,6 +188,10 @@ class KernelSearch:
             return known.kernels[0].cost.estimate_us if known.kernels else float("inf")
         return self.model.target.launch_us + self.model.tensor_bytes(root) / self.model.bytes_per_us
 
+    def is_listed(self, root: int) -> bool:
+        """Whether the kernels that produce ``root`` are listed."""
+        return root in self._variants
+
     def variants(self, root: int) -> Variants:
         """The kernels that produce ``root``."""
         if root not in self._variants:

@@ -55,7 +55,7 @@ class Storage:
         self._order: dict[int, int] = {}
         for root in self.reads:
             self._visit(root, set())
-        self._below = {root: self._closure(root) for root in self.reads}
+        self.below = {root: self._closure(root) for root in self.reads}
 
     def _visit(self, root: int, seen: set[int]) -> None:
         """Numbers fall from what is read to what reads it, as far as there are no cycles."""
@@ -84,6 +84,6 @@ class Storage:
         holes = (outline.holes - {root}) | (needs - made.keys())
         open_needs = (needs & holes).union(*(made[n] for n in needs & made.keys()))
         made = {other: (n - {root}) | open_needs if root in n else n for other, n in made.items()}
-        readable = frozenset[int]().union(*(self._below[hole] for hole in holes))
+        readable = frozenset[int]().union(*(self.below[hole] for hole in holes))
         kept = frozenset((other, n) for other, n in (made | {root: open_needs}).items() if other in readable)
         return Outline(holes, kept, outline.kernels + 1)

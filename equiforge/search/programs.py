@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from equiforge.search.beam import is_cyclic
 from equiforge.search.kernel_choice import Counters, KernelChoice
 from equiforge.search.kernels import KernelSearch
 from equiforge.search.outline import Limits, Outline, Storage
+from equiforge.search.ranked import Branch, Completions
 
 Program = tuple[float, tuple[KernelChoice, ...]]
 
@@ -58,6 +61,10 @@ def _family(root: int, kernels: list[KernelChoice]) -> Family:
     return Family(root, kernels[0].needs, tuple(kernels), reads)
 
 
+class _LimitError(Exception):
+    """A limit is reached."""
+
+
 class _Partial(NamedTuple):
     bound: float
     order: int
@@ -91,10 +98,14 @@ class ProgramSearch:
         self.left_us = float("inf")
         """What any program that the last search did not come to costs at least."""
         self._families: dict[tuple[int, bool], list[Family]] = {}
+        self._least_us: dict[int, float] = {}
+        self._listed = 0
+        """How many kernel lists there were when ``_least_us`` was found."""
 
     def forget(self) -> None:
         """Kernel lists have changed."""
         self._families.clear()
+        self._least_us.clear()
 
     def one_each(self, root: int) -> list[KernelChoice]:
         """The best kernel for ``root`` of each structure and each set of intermediates that it reads."""
@@ -118,7 +129,37 @@ class ProgramSearch:
 
     def programs(self, holes: frozenset[int], limits: Limits) -> Iterator[Program]:
         """Programs by rising estimate. What stopped the search before its end is left in ``stop``."""
-        return self._search(holes, limits, None, None)
+        self.stop, self.left_us = "", float("inf")
+        known: dict[Outline, Completions] = {}
+
+        def completions(outline: Outline) -> Completions:
+            if limits.kernels is None:
+                outline = outline._replace(kernels=0)
+            if outline not in known:
+                known[outline] = (
+                    Completions(partial(self._outlook, outline), partial(branches, outline))
+                    if outline.holes
+                    else Completions()
+                )
+            return known[outline]
+
+        def branches(outline: Outline) -> list[Branch]:
+            if self._exceeds(len(known), limits):
+                raise _LimitError
+            self.counters.states += 1
+            ways = [(family, completions(after)) for family, after in self._filled(outline, limits)]
+            return [Branch(f.least_us + rest.least(), 0, f.kernels, rest) for f, rest in ways]
+
+        top = completions(Outline(holes))
+        for place in itertools.count():
+            try:
+                cost = top.reach(place, float("inf"))
+            except _LimitError:
+                self.left_us = top.least(place)
+                return
+            if place >= len(top.found):
+                return
+            yield cost, top.kernels(place)
 
     def programs_of(self, holes: frozenset[int], limits: Limits, count: int, rolling: bool | None) -> Iterator[Program]:
         """Programs of exactly ``count`` kernels, with or without derived reductions (None: either)."""
@@ -252,6 +293,32 @@ class ProgramSearch:
             kernels, number = state.families[place].kernels, chosen[place]
             more = kernels[number].cost.estimate_us - kernels[number - 1].cost.estimate_us
             yield _Complete(state.bound + more, next(order), state.families, chosen, place)
+
+    def _outlook(self, outline: Outline) -> float:
+        """What the completions of an outline cost at least: those of one hole, and the kernels for the others that it
+        does not need. With kernels made that can be read again, the arguments that all programs read say nothing."""
+        made = {root for root, _ in outline.made}
+        below = self.storage.below
+        floors = {hole: self.search.floor(hole) for hole in outline.holes}
+        bounds = [
+            (floors[hole] if below[hole] & made else self._least(hole))
+            + sum(floors[other] for other in sorted(outline.holes) if other != hole and other not in below[hole])
+            for hole in sorted(outline.holes)
+        ]
+        return max(bounds if outline.made else [*bounds, self._bound(outline.holes, ())])
+
+    def _least(self, root: int) -> float:
+        """What the programs for one stored class cost at least, as far as kernels are listed."""
+        listed = len(self.search.listed())
+        if listed != self._listed:
+            self._listed, self._least_us = listed, {}
+        if root not in self._least_us:
+            self._least_us[root] = self.search.floor(root)  # also where the class comes back to itself
+            if self.search.is_listed(root):
+                ways = [f.least_us + self._outlook(Outline(f.needs)) for f in self.families(root) if f.needs]
+                ways += [f.least_us for f in self.families(root) if not f.needs]
+                self._least_us[root] = max(self._least_us[root], min(ways, default=math.inf))
+        return self._least_us[root]
 
     def _bound(self, holes: frozenset[int], families: tuple[Family, ...]) -> float:
         """What the kernels for the holes cost at least, and those that produce what they read."""

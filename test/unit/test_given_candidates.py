@@ -80,7 +80,7 @@ def test_a_program_and_a_candidate_do_not_mix(candidates: tuple[Program, Path], 
 
 
 def test_every_reason_of_an_extraction_is_counted_and_explained() -> None:
-    result = optimize_program(load_program("mha-decode:small"), Options(top=1, stop_after="extract"))
+    result = optimize_program(load_program("rmsnorm-swiglu:small"), Options(top=1, stop_after="extract"))
     reasons = reasons_of(result)
     assert {r.stage for r in reasons} == {"extract"}
     assert all(r.count > 0 and r.meaning for r in reasons)
