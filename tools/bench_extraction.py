@@ -117,7 +117,7 @@ def in_process(graph: Path, how: str, kernels: int, seconds: float) -> Row:
     stop = "time limit reached"
     try:
         # A count has no limit of its own; an enumeration comes to its own limit first.
-        limit = seconds if how in COUNTS else 2 * seconds + 60
+        limit = 10 * seconds if how in COUNTS else 2 * seconds + 60
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
         if done.returncode == 0:
             return json.loads(done.stdout)

@@ -158,6 +158,11 @@ class Enumeration:
             known[key] = _Tree(states, complete)
         return known[key]
 
+    def kernels(self, root: int) -> Iterator[tuple[Grid, dict[int, int]]]:
+        """For each grid of ``root`` the sets of heavy choices of complete kernels, and how many kernels have them."""
+        for kernel, frame in self._started(Outline(frozenset({root})), None):
+            yield kernel.grid, self._tree(kernel, frame, {}).complete
+
     def _started(self, outline: Outline, limit: int | None) -> Iterator[tuple[_Kernel, _Frame]]:
         """The ways to begin a kernel for the first hole."""
         root = self.storage.first(outline)

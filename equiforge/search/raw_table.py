@@ -93,10 +93,11 @@ class _RawTable:
     def _read(self, class_id: int, load: Load, heavy: int) -> list[_Way]:
         """The ways to read a class: one for each view that the way to memory may begin with."""
         steps = self._steps(class_id, load) if self.views and not load.children else []
+        # A tile that is loaded and a class on the way to another one are different choices.
+        key = (class_id, load.key, heavy)
         if not steps:
-            indices = tuple((index, ANY) for index in load.children)
-            return [_Way((class_id, load.key), indices, heavy, False)]
-        return [_Way((class_id, load.key, node), (self._below(below),), heavy, False) for node, below in steps]
+            return [_Way(key, tuple((index, ANY) for index in load.children), heavy, False)]
+        return [_Way((*key, node), (self._below(below),), heavy, False) for node, below in steps]
 
     def _below(self, load: Load) -> Demand:
         """The demand that a class is read as a load does."""

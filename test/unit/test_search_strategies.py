@@ -11,6 +11,7 @@ from equiforge.egraph.encode import encode
 from equiforge.egraph.graph import EGraph
 from equiforge.egraph.saturate import SaturationOptions, saturate
 from equiforge.frontend.program import load_program
+from equiforge.search.compaction import least
 from equiforge.search.extract import Candidate, Extraction, ExtractionResult, ExtractOptions, extract
 from equiforge.search.outline import Limits
 
@@ -53,6 +54,22 @@ def test_early_compaction_loses_no_program_and_keeps_none_twice(spec: str, at_mo
     assert set(found) == {canonical(c) for c in after.candidates}
     assert early.stats.represented == after.stats.represented == len(found)
     assert early.stats.states < after.stats.states
+
+
+@pytest.mark.parametrize(
+    "spec", [*PROGRAMS, "rmsnorm-linear:b=16", "rmsnorm-mlp:b=16", "ngpt:b=16", "gqa-decode:small"]
+)
+def test_kernels_with_and_without_compaction_have_the_same_least_choices(spec: str) -> None:
+    options = ExtractOptions(max_kernel_states=UNLIMITED, exhaustive=True)
+    extraction = Extraction(saturated(spec), options)
+    enumeration = extraction.enumeration()
+    for root in sorted(extraction.space.storable):
+        found = {kernel.key for kernel in extraction.search.variants(root).kernels}
+        legal: set[tuple[object, ...]] = set()
+        for grid, complete in enumeration.kernels(root):
+            kernels = [extraction.rules.finish(grid, mask) for mask in least(complete)]
+            legal |= {kernel.key for kernel in kernels if kernel is not None}
+        assert found == legal
 
 
 @pytest.mark.parametrize("spec", PROGRAMS[:2])
