@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 STAGES = ("import", "egraph", "saturate", "extract", "kernel", "triton")
 AUTO_PARTITION = 8
-"""Products and reductions above which a program is searched by subgraphs."""
+"""Products and reductions above which a program may be searched by subgraphs."""
+AUTO_WHOLE = 16
+"""Products and reductions up to which its e-graph is tried as a whole before."""
 TARGETS = ("a100", "h100", "h200", "rtx5090", "l4")
 Progress = Callable[[str, float], None]
 
@@ -59,14 +61,17 @@ class Options:
     remember: bool = True
     """Keep the results of subgraphs between runs."""
 
-    def partitions(self, module: ModuleOp) -> bool:
-        """Whether the program is searched by subgraphs."""
+    def partitions(self, module: ModuleOp) -> bool | None:
+        """Whether the program is searched by subgraphs; None if that depends on what its e-graph as a whole gives."""
         if self.partition == "auto":
             from equiforge.partition.segments import has_calls, weight_of
             from equiforge.verify.interpreter import main_function
 
             function = main_function(module)
-            return has_calls(function) or weight_of(function) > AUTO_PARTITION
+            weight = weight_of(function)
+            if has_calls(function) or weight > AUTO_WHOLE:
+                return True
+            return None if weight > AUTO_PARTITION else False
         return self.partition == "on"
 
 
@@ -154,7 +159,8 @@ def without_copies(module: ModuleOp) -> tuple[ModuleOp, dict[str, Any]]:
 class Run:
     """One optimization: the stages in order, with their times."""
 
-    def __init__(self, program: Program, options: Options, progress: Progress | None):
+    def __init__(self, program: Program, options: Options, progress: Progress | None, must_fit: bool = False):
+        """``must_fit``: a program whose e-graph does not come to an end within its limits is an error."""
         from equiforge.tune.targets import load_target
 
         self.program = program
@@ -162,6 +168,7 @@ class Run:
         self.progress: Progress = progress or _no_progress
         self.target = load_target(options.target)
         self.result = Result(program.name, options.target)
+        self.must_fit = must_fit
         self._at = "extract"
 
     @contextmanager
@@ -194,6 +201,8 @@ class Run:
             graph = self._saturate(graph)
         if self.stops("saturate", lambda: str(to_module(graph))):
             return self.result
+        if self.must_fit and not self.result.egraph_stats["saturated"]:
+            raise EquiforgeError("the e-graph does not fit its limits", hint=self.result.egraph_stats["stop"])
         with self.stage("extract"):
             found = self._extract(graph)
         self._lower(graph, found)
@@ -370,8 +379,12 @@ def optimize_program(program: Program, options: Options, progress: Progress | No
         from equiforge.given import GivenRun
 
         return GivenRun(program, options, progress).run()
-    if options.partitions(program.module):
-        from equiforge.partition.optimize import PartitionedRun
+    from equiforge.partition.optimize import PartitionedRun
 
-        return PartitionedRun(program, options, progress).run()
-    return Run(program, options, progress).run()
+    partitions = options.partitions(program.module)
+    if partitions is None:
+        try:
+            return Run(program, options, progress, must_fit=True).run()
+        except EquiforgeError:
+            partitions = True
+    return (PartitionedRun if partitions else Run)(program, options, progress).run()

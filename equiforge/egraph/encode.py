@@ -31,6 +31,8 @@ SPLIT_EXTENT = 2048
 """A dimension that is reduced gets a second, outer axis from this extent on: partial results of its slices can go to
 memory, so that more blocks work on it (split-K, flash-decoding). Shorter ones have no use for two levels."""
 
+_MOST_WHOLE = 1 << 15
+"""Elements of an operand of a product that a block holds at most, where its dimensions are not cut: 64 KiB of f16."""
 _POINTWISE = ("unary", "binary", "select", "cast", "concat", "gather")
 _STRUCTURAL = ("transpose", "reshape", "expand", "slice")
 _WIDTH = {"bf16": 2, "f16": 3, "f32": 4, "f64": 5}
@@ -279,19 +281,28 @@ class _Encoder:
         """One axis for each dimension group that a kernel may cut; two where a tensor holds the group twice, or where a
         reduction over it may be split in slices and these in tiles."""
         names = self._group_names()
-        pieces = self._pieces()
+        uncut = self._pieces() | self._whole()
         declared: list[tuple[str, int, int]] = []
         for group in range(len(self.groups)):
             extent = self.groups.extent(group)
-            if extent <= 1 or (self.groups.reduced(group) and extent <= self.whole_extent):
-                continue
-            if group in pieces:
+            if extent <= 1 or group in uncut:
                 continue
             for copy in range(min(2, self.groups.multiplicity(group))):
                 declared.append((names[group] + "_" * copy, extent, group))
         for name, extent, group in sorted(declared):
             within = self.builder.axis(f"{name}_split", extent, group) if self._is_split(group) else -1
             self.builder.axis(name, extent, group, within)
+
+    def _whole(self) -> set[int]:
+        """Reduced groups that blocks take as a whole: short ones, as long as the operands of products fit a block."""
+        groups = range(len(self.groups))
+        whole = {g for g in groups if self.groups.reduced(g) and self.groups.extent(g) <= self.whole_extent}
+        for op in self.function.body.block.ops:
+            for operand in op.operands if isinstance(op, forge.MatmulOp) else ():
+                left = sorted((g for g in self.groups.dims(operand)[-2:] if g in whole), key=self.groups.extent)
+                while left and math.prod(map(self.groups.extent, left)) > _MOST_WHOLE:
+                    whole.discard(left.pop())
+        return whole
 
     def _is_split(self, group: int) -> bool:
         long = self.groups.extent(group) >= max(2, self.split_extent)

@@ -31,7 +31,7 @@ class PartOptions:
     whole_extent: int = 256
     disabled_rules: tuple[str, ...] = ()
     max_nodes: int = 40_000
-    max_kernel_states: int = 50_000
+    max_kernel_states: int = 20_000
     max_states: int = 200_000
     max_seconds: float = 300.0
     candidates: int = 16

@@ -103,13 +103,39 @@ def bits(mask: int) -> list[int]:
     return found
 
 
+class Masks:
+    """Sets of choices, found again by their subsets: each is filed under that of its members that fewest others are
+    filed under."""
+
+    def __init__(self) -> None:
+        self.all: list[int] = []
+        self._filed: dict[int, list[int]] = {}
+
+    def add(self, mask: int) -> None:
+        self.all.append(mask)
+        member = min(bits(mask), key=lambda b: len(self._filed.get(b, ())), default=-1)
+        self._filed.setdefault(member, []).append(mask)
+
+    def has_subset_of(self, mask: int) -> bool:
+        if -1 in self._filed:
+            return True
+        rest = mask
+        while rest:
+            low = rest & -rest
+            for known in self._filed.get(low.bit_length() - 1, ()):
+                if known & mask == known:
+                    return True
+            rest ^= low
+        return False
+
+
 def least(masks: Iterable[int]) -> list[int]:
     """The masks that contain no other one, in a fixed order."""
-    kept: list[int] = []
+    kept = Masks()
     for mask in sorted(set(masks), key=lambda m: (m.bit_count(), m)):
-        if not any(k & ~mask == 0 for k in kept):
-            kept.append(mask)
-    return kept
+        if not kept.has_subset_of(mask):
+            kept.add(mask)
+    return kept.all
 
 
 def in_order(space: Space, below: Callable[[Demand], Iterable[Demand]]) -> list[Demand]:

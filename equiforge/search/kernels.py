@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from equiforge.search.bounds import MustRead
-from equiforge.search.compaction import Move, Table, bits, least
+from equiforge.search.compaction import Masks, Move, Table, bits, least
 from equiforge.search.cost import CostModel
 from equiforge.search.kernel_choice import KernelChoice, KernelRules
 from equiforge.search.normal_form import Grid, Space
@@ -51,32 +51,6 @@ class _State(NamedTuple):
     stored: int
     producers: int
     met: int
-
-
-class _Masks:
-    """Sets of choices, found again by their subsets: each is filed under that of its members that fewest others are
-    filed under."""
-
-    def __init__(self) -> None:
-        self.all: list[int] = []
-        self._filed: dict[int, list[int]] = {}
-
-    def add(self, mask: int) -> None:
-        self.all.append(mask)
-        member = min(bits(mask), key=lambda b: len(self._filed.get(b, ())), default=-1)
-        self._filed.setdefault(member, []).append(mask)
-
-    def has_subset_of(self, mask: int) -> bool:
-        if -1 in self._filed:
-            return True
-        rest = mask
-        while rest:
-            low = rest & -rest
-            for known in self._filed.get(low.bit_length() - 1, ()):
-                if known & mask == known:
-                    return True
-            rest ^= low
-        return False
 
 
 class _Queue:
@@ -230,7 +204,7 @@ class KernelSearch:
     def _complete(self, root: int, grids: list[Grid]) -> tuple[list[list[int]], float | None]:
         """Heavy choices of the complete kernels for each grid, and a bound on those that a limit cut off."""
         ways = [_Ways(self.table, self.rules.forbidden(grid)) for grid in grids]
-        done = [_Masks() for _ in grids]
+        done = [Masks() for _ in grids]
         seen: set[tuple[int, int, int]] = set()
         queue = _Queue()
         written = self.model.tensor_bytes(root)

@@ -15,6 +15,7 @@ from equiforge.egraph.graph import EGraph, ENode
 from equiforge.egraph.ir import from_module, to_module
 from equiforge.egraph.worker import run_in_process
 from equiforge.errors import EquiforgeError, UnsupportedOpError
+from equiforge.search.extract import extract
 from equiforge.verify.programs import program
 from equiforge.verify.random_programs import random_program
 
@@ -187,3 +188,16 @@ def test_the_way_through_ir_loses_nothing(name: str, saturated: bool) -> None:
 def test_without_an_e_graph_the_reader_says_what_to_run() -> None:
     with pytest.raises(EquiforgeError, match="run convert-forge-to-egraph first"):
         from_module(softmax())
+
+
+@pytest.mark.parametrize("extent", [64, 256])
+def test_a_short_dimension_is_cut_where_the_operands_of_a_product_do_not_fit_a_block(extent: int) -> None:
+    def body(x: Any, v: Any, w: Any) -> Any:
+        y = F.MatmulOp(F.MatmulOp(x, v), w)
+        return F.DivOp(y, F.ReduceOp("sum", y, 1))
+
+    square = t(extent, extent, element=f16)
+    graph = encode(program([t(16, extent, element=f16), square, square], body))
+    assert [axis.extent for axis in graph.axes] == [16, *[extent] * (extent == 256)]
+    found, _, _ = run_in_process(graph, SaturationOptions())
+    assert extract(found).candidates

@@ -15,14 +15,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from equiforge import pipeline
 from equiforge.codegen.run import run_interpreted
+from equiforge.errors import EquiforgeError
 from equiforge.frontend.program import import_module, load_program
 from equiforge.ir_text import parse_module
 from equiforge.partition.compose import inline_call
 from equiforge.partition.optimize import Partition, compositions, partitions_of
 from equiforge.partition.outline import fingerprint, outline
 from equiforge.partition.search import PartCandidate, PartOptions, PartResult, search_parts
-from equiforge.partition.segments import CutPoints, value_bytes
+from equiforge.partition.segments import CutPoints, value_bytes, weight_of
 from equiforge.partition.store import ResultStore
 from equiforge.pipeline import Options, Result, optimize_program
 from equiforge.verify.interpreter import evaluate, main_function
@@ -194,6 +196,30 @@ def test_the_composed_kernels_compute_the_stack(searched: tuple[nn.Module, torch
         kernels = re.findall(r"^def \w+_kernel\(", row.source, re.MULTILINE)
         assert 3 * len(kernels) == row.launches, "three equal layers share their kernels"
         assert row.source.count("num_warps=") == len(kernels), "and what these are launched with"
+
+
+@pytest.mark.parametrize("weight", [1, 2, 3])
+def test_a_program_is_cut_only_if_its_e_graph_as_a_whole_gives_nothing(
+    weight: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise EquiforgeError("nothing")
+
+    model, x = stack(1)
+    given = import_module(model, (x,), "stack", "real")
+    whole = weight_of(main_function(given.module))
+    monkeypatch.setattr(pipeline, "AUTO_PARTITION", whole - (weight > 1))
+    monkeypatch.setattr(pipeline, "AUTO_WHOLE", whole - (weight > 2))
+    options = Options(stop_after="extract", remember=False, jobs=1)
+    assert options.partitions(given.module) is {1: False, 2: None, 3: True}[weight]
+    kept = optimize_program(given, options)
+    assert bool(kept.partition_stats) == (weight == 3)
+    monkeypatch.setattr(pipeline.Run, "_extract", refuse)
+    if weight == 1:
+        with pytest.raises(EquiforgeError, match="nothing"):
+            optimize_program(given, options)
+    else:
+        assert optimize_program(given, options).partition_stats["subgraphs"] > 0
 
 
 def test_the_number_of_processes_changes_nothing(searched: tuple[nn.Module, torch.Tensor, Result]) -> None:
