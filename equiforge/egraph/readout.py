@@ -133,7 +133,7 @@ def read_out(egraph: Any, initial: EGraph) -> EGraph:
 
 
 def _drop_incomplete(nodes: dict[int, list[ENode]]) -> None:
-    """Drops e-nodes over classes that have none themselves (partial results that no rule has given a term yet)."""
+    """Drops e-nodes over classes that have none themselves (their types could not be derived)."""
     while True:
         incomplete = {c for owned in nodes.values() for n in owned for c in n.children if c not in nodes}
         if not incomplete:

@@ -36,7 +36,7 @@ def operator_text(node: TermLike, graph: EGraph) -> str:
             return str(attrs[0])
         case "view" if attrs[0] == REPLICATE:
             return f"replicate[@{graph.axes[int(attrs[1])].name}]"
-        case "view" | "combine" | "preduce" | "rolling" | "partials":
+        case "view" | "combine" | "preduce" | "rolling":
             name = "partition" if node.op == "view" else node.op
             return f"{name}[{attrs[0]}, @{graph.axes[int(attrs[1])].name}]"
         case "collect":

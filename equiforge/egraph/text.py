@@ -258,16 +258,17 @@ def _tables(graph: EGraph) -> list[str]:
 
 
 def _axis_tables(graph: EGraph, rank: int) -> list[str]:
-    outer = graph.outer_axes
+    inner = {axis.within: number for number, axis in enumerate(graph.axes) if axis.within >= 0}
     lines: list[str] = []
     last: dict[int, int] = {}
     for number, axis in enumerate(graph.axes):
-        if number in outer:
-            lines.append(f"(outer {axis.group} {number})")
+        if number in inner:
+            lines.append(f"(outer {axis.group} {number} {inner[number]})")
         else:
             before = last.get(axis.group, number)
             last[axis.group] = number
-            lines += [f"(axis {axis.group} {number} {before})", f"(loop {number})", f"(inward -1 {number})"]
+            lines += [f"(axis {axis.group} {number} {before})", f"(inward -1 {number})"]
+            lines.append(f"(set (around {number}) {axis.within})")
         if axis.within >= 0:
             lines.append(f"(within {number} {axis.within})")
         lines += [f"(inward {dim} {number})" for dim in range(rank + 1)]

@@ -19,7 +19,6 @@ from equiforge.egraph.readout import CONSTRUCTORS, Values
 from equiforge.egraph.rule_syntax import Expression, Form, read_forms, write
 from equiforge.egraph.worker import finish
 
-_FORMS = {**CONSTRUCTORS, "Partials": ("partials", "sic")}
 REPAIR = "repair"
 """What stands for a rule where repair fusion added a rolling reduction."""
 
@@ -84,13 +83,13 @@ class _Recorder:
             self.term(part) if sort == "Tensor" else self.column(part, sort)
             for part, sort in zip(expression[1:], self.sorts[name], strict=True)
         ]
-        op, kinds = _FORMS[name]
+        op, kinds = CONSTRUCTORS[name]
         return _Term(op=op, kinds=kinds, parts=tuple(parts))
 
 
 def _constructor_sorts() -> dict[str, tuple[str, ...]]:
     (datatype,) = [form for form in read_forms(rule_text("language")) if form[:2] == ["datatype", "Tensor"]]
-    return {str(v[0]): tuple(map(str, v[1:])) for v in datatype[2:] if isinstance(v, list) and v[0] in _FORMS}
+    return {str(v[0]): tuple(map(str, v[1:])) for v in datatype[2:] if isinstance(v, list) and v[0] in CONSTRUCTORS}
 
 
 class TracingEngine(Engine):
@@ -149,7 +148,7 @@ class TracingEngine(Engine):
         ]
 
     def _is_attribute(self, expression: Expression) -> bool:
-        return not isinstance(expression, list) or expression[0] not in _FORMS
+        return not isinstance(expression, list) or expression[0] not in CONSTRUCTORS
 
     # Recording
 
@@ -188,7 +187,7 @@ class TracingEngine(Engine):
         """A node for every class that egglog has made since."""
         rows = [
             (op, kinds, row)
-            for name, (op, kinds) in _FORMS.items()
+            for name, (op, kinds) in CONSTRUCTORS.items()
             for row in functions[name].rows
             if row.output not in self._nodes
         ]

@@ -38,7 +38,7 @@ from equiforge.verify.hostile_arguments import DRAWS, hostile_arguments
 from equiforge.verify.instance_program import Program, finish
 from equiforge.verify.random_programs import random_arguments
 from equiforge.verify.rule_instances import Unbuildable, build_instances
-from equiforge.verify.rule_patterns import companions, is_term, prerequisites, read_pattern
+from equiforge.verify.rule_patterns import conclusions, is_term, prerequisites, read_pattern
 from equiforge.verify.values import Family, zip_tiles
 
 _IN_ONE = 3
@@ -98,6 +98,16 @@ def derives(rule: RuleEntry) -> set[str]:
     return found
 
 
+def readers(rule: RuleEntry) -> list[str]:
+    """The rules that read a fact which a rule states of a term that it makes: only they say what the term is equal to.
+    Empty for a rule that says it itself."""
+    made = {str(a[1]) for a in rule.actions if isinstance(a, list) and a[0] == "let"}
+    stated = {str(c[0]) for c in conclusions(rule) if made.intersection(map(str, c[1:]))}
+    return (
+        [] if unites(rule) else [r.name for r in catalogue().rules if stated.intersection(str(f[0]) for f in r.facts)]
+    )
+
+
 def check_kind(rule: RuleEntry) -> str:
     """By what a rule is checked on instances."""
     if unites(rule):
@@ -106,6 +116,8 @@ def check_kind(rule: RuleEntry) -> str:
     if made & {"picked", "sliced-part"}:
         # The type that it gives the gather or the slice is checked with each rule that uses it.
         return "marker"
+    if readers(rule):
+        return "interpreter"
     if made & {"ty", "state"}:
         return "type inference"
     if made & _CLAIMS:
@@ -152,7 +164,7 @@ def run_alone(rule: RuleEntry, graph: EGraph, text: str | None = None, rounds: i
     """Saturate with one rule, the analyses, and what concludes the facts that it reads."""
     text = declarations(graph) if text is None else text
     given = set(re.findall(r"^\((?:set \()?([a-z-]+)", text, re.MULTILINE)) | {"chain", "computed"}
-    only = (rule.name, *prerequisites(rule, given), *companions(rule))
+    only = (rule.name, *prerequisites(rule, given), *readers(rule))
     engine = Engine(graph, SaturationOptions(only=only, max_rounds=rounds + len(only) - 1), text)
     return engine, engine.saturate()
 
@@ -233,7 +245,10 @@ def _all_arguments(module: ModuleOp, graph: EGraph, seed: int) -> Iterator[tuple
 
 def _check_types(rule: RuleEntry, graph: EGraph) -> _Batch:
     """Types taken away must come back as the dialects' inference has them."""
-    operator = next(str(f[2][0]) for f in rule.facts if isinstance(f, list) and f[0] == "=" and is_term(f[2]))
+    # A rule without a term of its own says something of what other rules make.
+    sources = (rule.facts, *(catalogue().rule(name).actions for name in prerequisites(rule, {"chain"})))
+    terms = (form[2] for forms in sources for form in forms if isinstance(form, list) and form[0] in ("=", "let"))
+    operator = next(str(term[0]) for term in terms if is_term(term))
     (function,) = derives(rule) & {"ty", "state"}
     engine, result = run_alone(rule, graph, declarations(graph, (function, operator.lower())))
     to_module(result).verify()

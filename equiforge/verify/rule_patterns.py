@@ -1,8 +1,8 @@
 """What the left side of a rule asks for, taken from its parsed text: terms to build, facts, and where facts come from.
 
 A fact such as ``(nonneg a)`` says nothing about how to build ``a``. The rules that conclude it do: the pattern of one
-of them, with its variables renamed, stands in for the fact. A fact that no term can be built for (partial results have
-no term before the rule that names them has run) is left to the run, which then needs the rules that conclude it.
+of them, with its variables renamed, stands in for the fact. A fact that no term can be built for is left to the run,
+which then needs the rules that conclude it.
 """
 
 from __future__ import annotations
@@ -84,13 +84,6 @@ def prerequisites(rule: RuleEntry, given: set[str]) -> list[str]:
     return list(names)
 
 
-def companions(rule: RuleEntry) -> list[str]:
-    """Rules that say what the partial results are that a rule names or speaks of."""
-    naming = {str(c[0]) for r in catalogue().rules if not all(map(_is_buildable, r.actions)) for c in conclusions(r)}
-    about = naming & {str(part[0]) for part in (*rule.facts, *rule.actions)}
-    return [r.name for r in catalogue().rules if r != rule and any(f[0] in about for f in r.facts)]
-
-
 @dataclass
 class Pattern:
     """Terms to build (``terms``: variable to constructor application), equations and comparisons on attributes, and the
@@ -168,15 +161,8 @@ def _add_equation(pattern: Pattern, fact: Form) -> None:
 def _define(pattern: Pattern, name: str, term: Expression) -> None:
     assert isinstance(term, list)
     pattern.tensors[name] = None
-    if not _is_buildable(term):
-        pattern.unbuilt.add(name)
-        return
     pattern.terms.setdefault(name, term)
     _note_tensors(pattern, term)
-
-
-def _is_buildable(term: Expression) -> bool:
-    return not isinstance(term, list) or (term[0] != "Partials" and all(_is_buildable(part) for part in term[1:]))
 
 
 def _note_tensors(pattern: Pattern, expression: Expression) -> None:
@@ -216,11 +202,11 @@ def _add_relation(pattern: Pattern, fact: Form, chooser: random.Random, depth: i
 
 
 def _subject_term(producer: RuleEntry, relation: Expression) -> Form | None:
-    """The term that a rule's pattern has for the class that it concludes a relation of."""
+    """The term that a rule has, or makes, for the class that it concludes a relation of."""
     subject = next(c for c in conclusions(producer) if c[0] == relation)[1]
-    for fact in producer.facts:
-        if isinstance(fact, list) and fact[:2] == ["=", subject] and is_term(fact[2]):
-            return cast(Form, fact[2])
+    for form in (*producer.facts, *producer.actions):
+        if isinstance(form, list) and form[:2] in (["=", subject], ["let", subject]) and is_term(form[2]):
+            return cast(Form, form[2])
     return None
 
 
@@ -237,10 +223,7 @@ def _trace_back(pattern: Pattern, fact: Form, producer: RuleEntry, chooser: rand
     known: dict[str, Expression] = {}
     for theirs, ours in zip(conclusion[1:], fact[1:], strict=True):
         if isinstance(theirs, str) and theirs in lets:
-            if _is_buildable(lets[theirs]) and isinstance(ours, str):
-                known[theirs] = ours
-            else:
-                pattern.unbuilt.add(str(ours))
+            known[theirs] = ours
         elif isinstance(theirs, str) and not is_literal(theirs):
             known.setdefault(theirs, ours)
     own, defined = _subject_term(producer, fact[0]), pattern.terms.get(str(fact[1]))

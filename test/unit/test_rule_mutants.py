@@ -110,6 +110,10 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
         [SQUARE], lambda x: F.MulOp(F.SqrtOp(x), F.SqrtOp(x))
     ),
     "product": lambda: build([SQUARE, SQUARE], lambda a, b: F.MatmulOp(a, b)),
+    # Groups that are contracted twice, or cut and contracted, without a tensor of the program that has them twice.
+    "square and product": lambda: build([SQUARE, t(4, 3)], lambda a, b: F.MatmulOp(F.MatmulOp(a, a), b)),
+    "three products of two": lambda: build([t(4, 3), t(3, 4)], lambda a, b: F.MatmulOp(b, F.MatmulOp(a, b))),
+    "product squared": lambda: build([t(4, 3), t(3, 4)], lambda a, b: F.MatmulOp(F.MatmulOp(a, b), F.MatmulOp(a, b))),
     "batched product": lambda: build([t(4, 4, 4), t(1, 4, 4)], lambda a, b: F.MatmulOp(a, b)),
     "exp of a product": lambda: build([SQUARE, SQUARE], lambda a, b: F.ExpOp(F.TanhOp(F.MatmulOp(a, b)))),
     "exp of a batched product": lambda: build([t(4, 3, 4), t(1, 4, 3)], lambda a, b: F.TanhOp(F.MatmulOp(a, b))),
@@ -241,6 +245,10 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     ),
 }  # fmt: skip
 
+ONE_ARRAY = (
+    "(= stored (collected p (ty x))))\n      ((let y (Collect p a))",
+    "(= stored (collected p (ty x))) (= x (PReduce f p b)))\n      ((let y (Collect p a)) (union y (Collect p b))",
+)
 MUTANTS: list[tuple[str, str, str, str, str]] = [
     # rule, what is damaged, old text, new text, program that shows it
     ("row-scale", "no side condition", "(= 1 (vec-get ts (- r 1)))", "", "row weight"),
@@ -317,6 +325,10 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("expand-left", "operands swapped", "(Binary o g b)", "(Binary o b g)", "expanded difference"),
     ("expand-gather", "the gathered extent", "(vec-set s d n)", "s", "expanded slice"),
     ("view-of-combine", "any dimension", "(View i p (Combine i p a))", "(View i p (Combine j p a))", "sum with the transpose"),
+    ("partials-of-tiles", "wrong dimension", "(Combine (+ i 1) q y)", "(Combine (+ i 2) q y)", "product"),
+    ("partials-combine", "wrong tile", "(View i q a)", "(View -1 q a)", "batched sum"),
+    ("partials-collect", "one array for a total", *ONE_ARRAY, "square and product"),
+    ("partials-combine", "by the same axis", "(!= p q)", "", "square and product"),
 ]  # fmt: skip
 
 ALGEBRA_MUTANTS: list[tuple[str, str, str, str, str]] = [
@@ -425,6 +437,10 @@ SLICE_MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("refine-sliced-reduction", "another reducer", "(PReduce f q m)", '(PReduce "max" q m)', "batched sum"),
     ("refine-sliced-reduction", "in any state", "(= d (map-get sa p)) ", "", "outer sum reduced"),
     ("partials-collect", "another value", "(Collect p a)", "(Collect p (View -1 p x))", "batched sum"),
+    ("refine-contraction", "within an axis of the state", "(map-not-contains s (around p))", "", "product squared"),
+    ("slice-contraction", "around an axis of the state", "(map-not-contains s inner)", "", "three products of two"),
+    ("view-parallel-reduce", "around the axis", "(!= p (around q))", "(= any (around q))", "product squared"),
+    ("partials-combine", "within the axis", "(!= p (around q))", "", "three products of two"),
 ]  # fmt: skip
 
 
@@ -492,8 +508,9 @@ CERTIFIED, CERTIFIED_ALGEBRA, CERTIFIED_NONFINITE = (
 )
 
 
-NOT_BY_INSTANCES = {("slice-of-slice", "no step")}
-"""Seldom drawn: both slices need a step. ``test_a_damaged_rule_is_caught`` shows it on a program."""
+NOT_BY_INSTANCES = {("slice-of-slice", "no step"), ("partials-combine", "by the same axis")}
+"""Seldom drawn: both slices need a step; never drawn: two dimensions that one axis cuts.
+``test_a_damaged_rule_is_caught`` shows them on a program."""
 SAMPLED = [
     m for m in (*CERTIFIED[::3], *CERTIFIED_ALGEBRA[::6], *CERTIFIED_NONFINITE[::2]) if m[:2] not in NOT_BY_INSTANCES
 ]

@@ -1,8 +1,8 @@
-// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph{whole-extent=1},saturate{rules=refine-reduction,reduces-tiles,partials-collect}' | filecheck %s
+// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph{whole-extent=1},saturate{rules=refine-reduction,partials-of-tiles,store-partials}' | filecheck %s
 
 // A reduction whose class may not be stored is not collected: its tiles are inputs of a loop.
 
-// Not store-partials: it is switched off, so nothing is collected.
+// Not partials-collect: it is switched off, so nothing is collected.
 // CHECK-LABEL: func.func @main(%x
 // CHECK:      %x_1 = equivalence.class %x
 // CHECK-NEXT: [[V1:%[0-9]+]] = tile.reduce max over parallel(@x1) [[V2:%[0-9]+]]
