@@ -37,6 +37,7 @@ axis" is the same order everywhere.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -145,6 +146,11 @@ class Consumer:
     guarded: tuple[int, ...] = (0,)
     hidden: bool = False
     spread: bool = False
+
+    def __post_init__(self) -> None:
+        """The one NaN that equals itself, so that equal consumers compare equal."""
+        if math.isnan(self.at_identity):
+            object.__setattr__(self, "at_identity", math.nan)
 
 
 @dataclass

@@ -21,7 +21,7 @@ def statistics_lines(stats: SaturationStats, repairs: RepairReport) -> list[str]
     lines = [
         f"{stats.nodes} e-nodes, {stats.classes} e-classes, {stats.rounds} rounds, {stats.seconds:.3f} s: {stats.stop}"
     ]
-    matches = ruleset_matches(stats)
+    matches = ruleset_matches(stats) | {"repair": repairs.added}
     lines += [f"{matches[name]:7} matches {spent:8.3f} s of {name}" for name, spent in stats.ruleset_seconds.items()]
     by_count = sorted(stats.matches.items(), key=lambda item: (-item[1], item[0]))
     lines += [f"{count:7} matches of {rule}" for rule, count in by_count if count]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -52,7 +53,10 @@ def finish(found: EGraph, stats: SaturationStats, options: SaturationOptions) ->
     """What follows the rules: fusion of dependent reductions; the counts in ``stats`` are brought up to date."""
     repairs = RepairReport()
     if found.numerics == "real" and options.runs("repair"):
+        began = time.perf_counter()
         repairs = fuse_reductions(found)
+        stats.ruleset_seconds["repair"] = time.perf_counter() - began
+        stats.seconds += stats.ruleset_seconds["repair"]
     stats.nodes, stats.classes = found.num_nodes, len(found.nodes)
     return found, stats, repairs
 

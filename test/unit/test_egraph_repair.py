@@ -379,3 +379,11 @@ def test_a_fused_program_is_sound_with_rows_of_minus_infinity() -> None:
         return softmax_sums(F.SelectOp(visible, x, F.ConstantOp(-math.inf, t(1, 1))), v)
 
     assert check_program(program([t(4, 6), t(6, 3)], body), seed=5, inputs=4) is None
+
+
+def test_equal_consumers_are_equal_where_they_are_nan() -> None:
+    one, other = (
+        Consumer("reduce", "sum", 1, -1, -1, ("input", 0), ("old",), "mul", math.inf - math.inf) for _ in range(2)
+    )
+    assert one == other and hash(one) == hash(other)
+    assert replace(one, hidden=True) == replace(other, hidden=True)
