@@ -326,6 +326,8 @@ class Extraction:
         number of kernels."""
         beam = Beam(self.programs.one_each, self.deadline)
         for outputs, holes in starts:
+            if not found and self.options.at_most is None and (first := self.programs.first(holes)) is not None:
+                found[_program_key(first[1], outputs)] = (*first, outputs)
             taken: dict[int, int] = {}
             for place, (cost, kernels) in enumerate(beam.programs(holes)):
                 count = taken[len(kernels)] = taken.get(len(kernels), 0) + 1

@@ -161,6 +161,30 @@ class ProgramSearch:
                 return
             yield cost, top.kernels(place)
 
+    def first(self, holes: frozenset[int]) -> Program | None:
+        """One program, the most promising families first; None if there is none. It takes no longer than to list the
+        kernels on the way, so that there is an answer whatever the limits are."""
+        dead: set[Outline] = set()
+
+        def complete(outline: Outline) -> tuple[KernelChoice, ...] | None:
+            outline = outline._replace(kernels=0)
+            if not outline.holes:
+                return ()
+            if outline in dead:
+                return None
+            ways = [
+                (f.least_us + self._outlook(after), n, f, after) for n, (f, after) in enumerate(self._filled(outline))
+            ]
+            for _, _, family, after in sorted(ways, key=lambda way: way[:2]):
+                rest = complete(after)
+                if rest is not None:
+                    return (family.kernels[0], *rest)
+            dead.add(outline)
+            return None
+
+        kernels = complete(Outline(holes))
+        return None if kernels is None else (sum(k.cost.estimate_us for k in kernels), kernels)
+
     def programs_of(self, holes: frozenset[int], limits: Limits, count: int, rolling: bool | None) -> Iterator[Program]:
         """Programs of exactly ``count`` kernels, with or without derived reductions (None: either)."""
         return self._search(holes, limits, count, rolling)
@@ -199,7 +223,7 @@ class ProgramSearch:
         found = ways(Outline(holes))
         return None if self.stop else found
 
-    def _filled(self, outline: Outline, limits: Limits) -> Iterator[tuple[Family, Outline]]:
+    def _filled(self, outline: Outline, limits: Limits | None = None) -> Iterator[tuple[Family, Outline]]:
         """The families for the first hole of a partial program, with what is left to do then."""
         root = self.storage.first(outline)
         barred = outline.barred(root)
@@ -208,7 +232,7 @@ class ProgramSearch:
                 self.counters.reject("kernels need each other")
                 continue
             after = self.storage.after(outline, root, family.needs)
-            if limits.kernels is None or after.size <= limits.kernels:
+            if limits is None or limits.kernels is None or after.size <= limits.kernels:
                 yield family, after
 
     def _exceeds(self, states: int, limits: Limits) -> bool:

@@ -14,6 +14,7 @@ from equiforge.frontend.program import load_program
 from equiforge.search.compaction import least
 from equiforge.search.extract import Candidate, Extraction, ExtractionResult, ExtractOptions, extract
 from equiforge.search.outline import Limits
+from equiforge.search.to_tile import to_tile
 
 PROGRAMS = ("lora:small", "gated-mlp:small", "rmsnorm-linear:small", "layernorm-gemm:small", "mha-decode:small")
 UNLIMITED = 1 << 60
@@ -128,3 +129,22 @@ def test_whenever_it_is_stopped_there_is_an_answer_and_a_bound_on_what_was_misse
     else:
         assert stopped.stats.missed_us is not None
         assert found == pytest.approx(best) or stopped.stats.missed_us <= best + 1e-9
+
+
+@pytest.mark.parametrize("spec", [*PROGRAMS, "rmsnorm-swiglu:b=16", "sdpa-gqa:b=16"])
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_a_time_limit_at_any_moment_leaves_a_program(spec: str, seconds: float) -> None:
+    graph = saturated(spec)
+    result = extract(graph, ExtractOptions(max_seconds=seconds))
+    best = result.candidates[0]
+    # Each stored value that a kernel reads is made, once, by a kernel before it.
+    made: list[int] = []
+    for choice, kernel in zip(best.choices, best.kernels, strict=True):
+        assert choice.needs <= {c.root for c in best.choices} - {choice.root}
+        made.append(kernel.root)
+    assert len(set(made)) == len(made)
+    assert str(to_tile(graph, best))
+    if result.stats.stop == "time limit reached":
+        assert not result.stats.complete
+        bound = min(best.estimate_us, result.stats.missed_us or 0.0)
+        assert extract(graph).candidates[0].estimate_us >= bound, "what was missed is no better than said"
