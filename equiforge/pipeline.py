@@ -379,12 +379,13 @@ def optimize_program(program: Program, options: Options, progress: Progress | No
         from equiforge.given import GivenRun
 
         return GivenRun(program, options, progress).run()
+    partitions = options.partitions(program.module)
+    if not partitions:
+        try:
+            return Run(program, options, progress, must_fit=partitions is None).run()
+        except EquiforgeError:
+            if partitions is not None:
+                raise
     from equiforge.partition.optimize import PartitionedRun
 
-    partitions = options.partitions(program.module)
-    if partitions is None:
-        try:
-            return Run(program, options, progress, must_fit=True).run()
-        except EquiforgeError:
-            partitions = True
-    return (PartitionedRun if partitions else Run)(program, options, progress).run()
+    return PartitionedRun(program, options, progress).run()

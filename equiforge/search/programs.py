@@ -172,10 +172,8 @@ class ProgramSearch:
                 return ()
             if outline in dead:
                 return None
-            ways = [
-                (f.least_us + self._outlook(after), n, f, after) for n, (f, after) in enumerate(self._filled(outline))
-            ]
-            for _, _, family, after in sorted(ways, key=lambda way: way[:2]):
+            ways = sorted(self._filled(outline), key=lambda way: way[0].least_us + self._outlook(way[1]))
+            for family, after in ways:
                 rest = complete(after)
                 if rest is not None:
                     return (family.kernels[0], *rest)
@@ -184,10 +182,6 @@ class ProgramSearch:
 
         kernels = complete(Outline(holes))
         return None if kernels is None else (sum(k.cost.estimate_us for k in kernels), kernels)
-
-    def programs_of(self, holes: frozenset[int], limits: Limits, count: int, rolling: bool | None) -> Iterator[Program]:
-        """Programs of exactly ``count`` kernels, with or without derived reductions (None: either)."""
-        return self._search(holes, limits, count, rolling)
 
     def every(self, holes: frozenset[int], limits: Limits) -> Iterator[Program]:
         """All programs in any order."""
@@ -242,9 +236,8 @@ class ProgramSearch:
             self.stop = f"limit of {limits.states} partial programs reached"
         return bool(self.stop)
 
-    def _search(
-        self, holes: frozenset[int], limits: Limits, count: int | None, rolling: bool | None
-    ) -> Iterator[Program]:
+    def programs_of(self, holes: frozenset[int], limits: Limits, count: int, rolling: bool | None) -> Iterator[Program]:
+        """Programs of exactly ``count`` kernels, with or without derived reductions (None: either)."""
         self.stop, self.left_us = "", float("inf")
         order = itertools.count()
         heap: list[_Partial | _Complete] = [_Partial(self._bound(holes, ()), next(order), 0.0, (), holes, -1)]
@@ -268,7 +261,7 @@ class ProgramSearch:
                     chosen = (0,) * len(state.families)
                     heapq.heappush(heap, _Complete(state.spent, state.order, state.families, chosen, 0))
                 continue
-            families = self.families(hole, count is not None)
+            families = self.families(hole, by_structure=True)
             if state.next < 0:
                 self.counters.states += 1
                 # The bound may rise now that the kernels of the hole are known.
@@ -285,7 +278,7 @@ class ProgramSearch:
         state: _Partial,
         hole: int,
         families: list[Family],
-        count: int | None,
+        count: int,
         rolling: bool | None,
         order: Iterator[int],
     ) -> Iterator[_Partial]:
@@ -297,7 +290,7 @@ class ProgramSearch:
             yield state._replace(bound=max(bound, state.bound), order=next(order), next=following)
         made = {f.root for f in state.families} | {hole}
         holes = rest | (family.needs - made)
-        if count is not None and (len(made) + len(holes) > count or (not holes and len(made) != count)):
+        if len(made) + len(holes) > count or (not holes and len(made) != count):
             return
         if rolling is False and family.kernels[0].structure.rolling:
             return
@@ -339,8 +332,7 @@ class ProgramSearch:
         if root not in self._least_us:
             self._least_us[root] = self.search.floor(root)  # also where the class comes back to itself
             if self.search.is_listed(root):
-                ways = [f.least_us + self._outlook(Outline(f.needs)) for f in self.families(root) if f.needs]
-                ways += [f.least_us for f in self.families(root) if not f.needs]
+                ways = (f.least_us + self._outlook(Outline(f.needs)) for f in self.families(root))
                 self._least_us[root] = max(self._least_us[root], min(ways, default=math.inf))
         return self._least_us[root]
 

@@ -14,37 +14,19 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from derived_reductions import INF, NAN, Call, Found, compare, draw, wide
 from torch import Tensor
 
-from equiforge.codegen.build_kernels import build_kernels
-from equiforge.codegen.emit_triton import emit_triton
-from equiforge.codegen.run import run_interpreted
-from equiforge.codegen.schedule import apply_schedules
 from equiforge.egraph.encode import encode
-from equiforge.egraph.graph import EGraph
 from equiforge.egraph.saturate import SaturationOptions, saturate
-from equiforge.frontend.program import Program, import_module
+from equiforge.frontend.program import import_module
 from equiforge.search.extract import Candidate, ExtractOptions, extract
 from equiforge.search.to_tile import to_tile
 from equiforge.tune.validate import validate_candidate
 
 ROWS, COLUMNS = 12, 45
-INF, NAN = float("inf"), float("nan")
 LOOPLESS = re.compile(r"\[[^\]]*\]\(\).*")
 """A kernel without a loop."""
-
-
-class Call(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args: Tensor) -> Any:
-        return self.function(*args)
-
-
-def draw(*shape: int, scale: float = 1.0) -> Tensor:
-    return scale * torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
 def written_out(x: Tensor) -> Tensor:
@@ -96,19 +78,6 @@ CASES: dict[str, Case] = {
 }
 
 
-@dataclass(frozen=True)
-class Found:
-    program: Program
-    graph: EGraph
-    candidate: Candidate
-
-    def run(self, args: tuple[Tensor, ...]) -> Tensor:
-        kernels = build_kernels(to_tile(self.graph, self.candidate), self.program.input_strides())
-        apply_schedules(kernels, "interpreter")
-        (result,) = run_interpreted(emit_triton(kernels), list(args))
-        return result
-
-
 @pytest.fixture(scope="module")
 def found() -> Callable[[str], Found]:
     known: dict[str, Found] = {}
@@ -133,20 +102,6 @@ def split(candidates: list[Candidate], case: Case) -> Candidate:
         if states == [case.states, 0] and LOOPLESS.fullmatch(candidate.signature.split()[1]):
             return candidate
     raise AssertionError(f"no slices with {case.states} states in {[c.signature for c in candidates]}")
-
-
-def compare(result: Tensor, expected: Tensor, tolerance: float = 2e-6, terms: float = 0.0) -> None:
-    """``terms`` is the size of what is added up, where it may cancel."""
-    if not expected.is_floating_point():
-        assert torch.equal(result, expected)
-        return
-    scale = expected[expected.isfinite()].abs().amax() if expected.isfinite().any() else torch.tensor(0.0)
-    error = tolerance * max(float(scale), terms)
-    torch.testing.assert_close(result.double(), expected, rtol=tolerance, atol=error, equal_nan=True)
-
-
-def wide(args: tuple[Tensor, ...]) -> list[Tensor]:
-    return [a.double() if a.is_floating_point() else a for a in args]
 
 
 @pytest.mark.parametrize("name", CASES)
