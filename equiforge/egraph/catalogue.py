@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from equiforge.egraph.engine import family_of
 from equiforge.egraph.rule_syntax import Expression, Form, line_of, read_forms
 from equiforge.errors import EquiforgeError
 
@@ -47,7 +48,7 @@ class RuleEntry:
     @property
     def family(self) -> str:
         """The rule family: the ruleset, in which rules under back-off belong to algebra."""
-        return self.ruleset.removesuffix("-ac")
+        return family_of(self.ruleset)
 
     @property
     def facts(self) -> list[Expression]:

@@ -45,21 +45,17 @@ class _Chains:
         self.axis = axis
         self.dim = dim
         self.source = source
-        loops = [
-            seen
-            for (class_id, over), seen in fuser.replicated.items()
-            if over == axis and any(n.op == "preduce" and n.attrs[1] == axis for n in fuser.graph.nodes[class_id])
-        ]
-        self.looped = fuser.depths(*loops)
+        self.looped = fuser.looped(axis)
 
     def independent(self) -> Iterator[Found]:
         """Other reductions over the axis at the producer's parallel state that read none of its states."""
-        graph, reaching = self.fuser.graph, self.fuser.depths(self.fuser.replicated[self.producer, self.axis])
+        seen = self.fuser.users.replicated_over(self.axis)
+        graph, reaching = self.fuser.graph, self.fuser.depths(seen[self.producer])
         state = self.fuser.graph.types[self.producer].state
-        for (class_id, axis), _ in self.fuser.replicated.items():
-            if axis != self.axis or class_id == self.producer or graph.types[class_id].state != state:
+        for class_id in seen:
+            if class_id == self.producer or graph.types[class_id].state != state:
                 continue
-            for reducer, dim, child in self.fuser.loops(class_id, axis):
+            for reducer, dim, child in self.fuser.loops(class_id, self.axis):
                 if dim == self.dim and child not in reaching and child not in self.looped:
                     own = Consumer("reduce", reducer, dim, 0, -1, ("input", 1), HELD, "map", IDENTITY[reducer], ())
                     yield Found(class_id, own, [self.source, child], "")
@@ -74,7 +70,7 @@ class _Chains:
         while True:
             leaves: dict[int, Tree] = {}
             for class_id in (self.producer, *fields):
-                seen = self.fuser.replicated.get((class_id, self.axis))
+                seen = self.fuser.users.replicated(class_id, self.axis)
                 if seen is not None:
                     leaves[seen] = ("state", class_id)
             if len(leaves) < 2:
@@ -106,7 +102,7 @@ class _Chains:
         reaching = self.fuser.depths(*results)
         made, stack = set(results), list(results)
         while stack:
-            for parent, node in self.fuser.parents.get(stack.pop(), ()):
+            for parent, node in self.fuser.users.parents.get(stack.pop(), ()):
                 ready = all(c in made or c not in reaching for c in node.children)
                 if node.op in POINTWISE and parent not in made and ready:
                     made.add(parent)

@@ -9,7 +9,7 @@ and stays.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
@@ -281,7 +281,7 @@ class _Encoder:
         """One axis for each dimension group that a kernel may cut; two where a tensor holds the group twice, or where a
         reduction over it may be split in slices and these in tiles."""
         names = self._group_names()
-        uncut = self._pieces() | self._whole()
+        uncut = self._pieces() | self._whole() | self._of_heads()
         declared: list[tuple[str, int, int]] = []
         for group in range(len(self.groups)):
             extent = self.groups.extent(group)
@@ -304,6 +304,17 @@ class _Encoder:
                     whole.discard(left.pop())
         return whole
 
+    def _of_heads(self) -> set[int]:
+        """The short last parts of what the columns of products are split in, as the elements of a head: blocks have the
+        other parts, rows and heads, to cut, and a cut would make all that leads to these columns again."""
+        roles, arguments = self.groups.roles, self._groups_of(self.function.body.block.args)
+        split = [r for r in self.groups.relations if r.kind == "product" and len(r.parts) > 1]
+        last = {r.parts[-1] for r in split if "n" in roles(r.whole)}
+        return {g for g in last - arguments if self.groups.extent(g) <= self.whole_extent and roles(g) <= {"n"}}
+
+    def _groups_of(self, values: Iterable[SSAValue]) -> set[int]:
+        return {g for v in values for g in self.groups.dims(v)}
+
     def _is_split(self, group: int) -> bool:
         long = self.groups.extent(group) >= max(2, self.split_extent)
         return long and self.groups.reduced(group) and self.groups.multiplicity(group) == 1
@@ -313,8 +324,7 @@ class _Encoder:
         result and no product or reduction has them, so that kernels need not cut them."""
         pieces = {p for r in self.groups.relations if r.kind in ("sum", "slice") for p in r.parts}
         last = self.function.body.block.last_op
-        kept = {g for v in (last.operands if last is not None else ()) for g in self.groups.dims(v)}
-        kept |= {g for v in self.function.body.block.args for g in self.groups.dims(v)}
+        kept = self._groups_of((*self.function.body.block.args, *(last.operands if last is not None else ())))
         return {g for g in pieces - kept if not self.groups.roles(g)}
 
     def _group_names(self) -> dict[int, str]:

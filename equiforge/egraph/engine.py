@@ -29,6 +29,7 @@ RULE_FILES = (
     "indexing",
     "refinement",
     "propagation",
+    "reshapes",
     "structure",
     "storage",
 )
@@ -39,7 +40,13 @@ calls."""
 _ALGEBRA_SHARE = 0.25
 """Part of the limits on nodes and seconds that the algebra phase may use up."""
 FAMILIES = ("algebra", "indexing", "refinement", "propagation", "structure", "storage", "repair")
-"""Rule families: the rule files, and repair fusion."""
+"""Rule families, and repair fusion."""
+
+
+def family_of(ruleset: str) -> str:
+    """The family of a ruleset: ``algebra-ac`` grows without end, ``indexing-first`` runs before tiles; both run apart
+    from the others of their family."""
+    return ruleset.partition("-")[0]
 
 
 @dataclass(frozen=True)
@@ -162,11 +169,7 @@ class Engine:
         for command in commands:
             rule = getattr(command, "rule", None)
             ruleset = getattr(rule, "ruleset", "")
-            if (
-                rule is not None
-                and ruleset != "analysis"
-                and not self.options.runs(rule.name, ruleset.removesuffix("-ac"))
-            ):
+            if rule is not None and ruleset != "analysis" and not self.options.runs(rule.name, family_of(ruleset)):
                 continue
             kept.append(command)
         return kept
@@ -240,8 +243,11 @@ class Engine:
 
         Algebra that grows without end leaves room for the tiles: without them there is no program to extract.
         """
+        layouts = ("indexing", "indexing-first", "structure")
         if self.graph.numerics == "real":
-            self._phase(("algebra", "indexing", "structure"), "algebra-ac", _ALGEBRA_SHARE)
+            self._phase(("algebra", *layouts), "algebra-ac", _ALGEBRA_SHARE)
+        else:
+            self._phase(layouts, None, _ALGEBRA_SHARE)
         tiles = ("indexing", "refinement", "propagation", "structure")
         self._phase(tiles)
         self._phase(("storage", *tiles))

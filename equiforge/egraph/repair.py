@@ -17,6 +17,7 @@ from equiforge.egraph.families import synthesize, value_at_identity
 from equiforge.egraph.graph import REPLICATE, ClassType, Consumer, EGraph, ENode, Reducer
 from equiforge.egraph.repair_forms import COUNT, HELD, OLD_COUNT, Hidden, Refusal, Repair, leaf
 from equiforge.egraph.simulate import counterexample
+from equiforge.egraph.users import Users
 
 POINTWISE = ("unary", "binary", "select", "cast")
 MAX_FORMS = 6
@@ -131,37 +132,24 @@ class RepairReport:
 
 
 class Fuser:
-    """Producers, their consumers with a repair, and what is added for them. ``replicated[class, axis]`` is the class
-    that every coordinate of an axis sees of a class, ``parents`` are the users of each."""
+    """Producers, their consumers with a repair, and what is added for them."""
 
-    def __init__(self, graph: EGraph):
+    def __init__(self, graph: EGraph, users: Users):
         self.graph = graph
+        self.users = users
         self.report = RepairReport()
-        self.parents: dict[int, list[tuple[int, ENode]]] = {}
-        self.replicated: dict[tuple[int, int], int] = {}
-        self.constants: dict[int, float | int] = {}
-        self.following: set[int] = set()
-        """What is made of the state of the producer at hand: its loop can't read that."""
-        for class_id, nodes in graph:
-            for node in nodes:
-                for child in set(node.children):
-                    self.parents.setdefault(child, []).append((class_id, node))
-                if node.op == "view" and node.attrs[0] == REPLICATE:
-                    self.replicated[node.children[0], int(node.attrs[1])] = class_id
-        self._find_constants()
+        self._looped: dict[int, dict[int, int]] = {}
 
-    def _find_constants(self) -> None:
-        for class_id, nodes in self.graph:
-            for node in nodes:
-                if node.op == "const" and len(values := self.graph.constants[str(node.attrs[0])][2]) == 1:
-                    self.constants[class_id] = values[0]
-        work = list(self.constants)
-        while work:
-            child = work.pop()
-            for parent, node in self.parents.get(child, ()):
-                if node.op == "view" and parent not in self.constants:
-                    self.constants[parent] = self.constants[child]
-                    work.append(parent)
+    def looped(self, axis: int) -> dict[int, int]:
+        """Classes that pointwise operations make of what loops over an axis yield."""
+        if axis not in self._looped:
+            loops = [
+                seen
+                for class_id, seen in self.users.replicated_over(axis).items()
+                if any(n.op == "preduce" and n.attrs[1] == axis for n in self.graph.nodes[class_id])
+            ]
+            self._looped[axis] = self.depths(*loops)
+        return self._looped[axis]
 
     def producers(self) -> Iterator[tuple[int, str, int, int, int]]:
         """(class, reducer, axis, dimension, input class) of every reduction over an axis that something else looks
@@ -170,7 +158,7 @@ class Fuser:
             # Blocks loop over inner axes and those of one level.
             axes = {int(node.attrs[1]) for node in nodes if node.op == "preduce"} - self.graph.outer_axes
             for axis in sorted(axes):
-                if (class_id, axis) in self.replicated:
+                if self.users.replicated(class_id, axis) is not None:
                     for reducer, dim, source in self.loops(class_id, axis):
                         yield class_id, reducer, axis, dim, source
 
@@ -192,7 +180,7 @@ class Fuser:
         while frontier:
             following: list[int] = []
             for child in frontier:
-                for parent, node in self.parents.get(child, ()):
+                for parent, node in self.users.parents.get(child, ()):
                     if node.op in POINTWISE and parent not in found:
                         found[parent] = found[child] + 1
                         following.append(parent)
@@ -242,25 +230,17 @@ class Fuser:
                 yield (tree, *rest), all_used
 
     def _leaf(self, class_id: int, inputs: list[int]) -> tuple[Tree, list[int]]:
-        if class_id in self.constants:
-            return ("const", self.constants[class_id]), inputs
-        known = {inputs[0], *self.constants}
+        constants = self.users.constants
+        if class_id in constants:
+            return ("const", constants[class_id]), inputs
         for node in self.graph.nodes[class_id]:
             # Where an element is NaN, or compares with a number, decides what it contributes: the repair has to know.
-            if node.op == "binary" and str(node.attrs[0]).startswith("cmp.") and set(node.children) <= known:
+            compared = node.op == "binary" and str(node.attrs[0]).startswith("cmp.")
+            if compared and all(c == inputs[0] or c in constants for c in node.children):
                 return (node.op, node.attrs, *(self._leaf(c, inputs)[0] for c in node.children)), inputs
         if class_id in inputs:
             return ("input", inputs.index(class_id)), inputs
         return ("input", len(inputs)), [*inputs, class_id]
-
-    def _following(self, class_id: int) -> set[int]:
-        """Everything that is made of a class."""
-        found, stack = {class_id}, [class_id]
-        while stack:
-            fresh = {parent for parent, _ in self.parents.get(stack.pop(), ())} - found
-            found |= fresh
-            stack += fresh
-        return found
 
     def result(self, class_id: int) -> int:
         """The class of the whole result that a loop yields, or yields a part of."""
@@ -280,10 +260,10 @@ class Fuser:
         axes = {a for a, _ in self.graph.types[like].state}
         shape = self.graph.types[like].shape
         for contribution in depths:
-            for partial, node in self.parents.get(contribution, ()):
+            for partial, node in self.users.parents.get(contribution, ()):
                 if node.op not in ("reduce", "tilematmul"):
                     continue
-                for owner, outer in self.parents.get(partial, ()):
+                for owner, outer in self.users.parents.get(partial, ()):
                     if outer.op != "preduce" or outer.attrs[1] != axis or owner == like:
                         continue
                     if {a for a, _ in self.graph.types[owner].state} != axes:
@@ -310,9 +290,8 @@ class Fuser:
 
     def consumers(self, producer: int, reducer: str, axis: int, source: int) -> Iterator[Found]:
         """The consumers of a producer that reduces ``source`` over an axis."""
-        leaf = self.replicated[producer, axis]
+        leaf = self.users.replicated_over(axis)[producer]
         depths = self.depths(leaf)
-        self.following = self._following(leaf)
         seen: set[int] = set()
         for candidate in self.candidates(depths, axis, producer):
             if candidate.owner not in seen:
@@ -329,7 +308,7 @@ class Fuser:
         element = self.graph.types[of.contribution].element
         forms = self.forms(of.contribution, {leaf: ("state",)}, depths, [source])
         for tree, inputs in itertools.islice(forms, MAX_FORMS):
-            if any(c in self.following or self.depends_on_loop(c, axis) for c in inputs):
+            if any(self.users.is_made_of(c, leaf) or self.depends_on_loop(c, axis) for c in inputs):
                 continue
             own = 0 if ("input", 0) in leaves_of(tree) else -1
             repair = synthesize(tree, of.reducer, reducer, own, extent, element, weighted)
@@ -413,11 +392,11 @@ def _groups(found: list[Found]) -> Iterator[tuple[Found, ...]]:
         yield tuple(found)
 
 
-def fuse_dependent_reductions(graph: EGraph) -> RepairReport:
+def fuse_dependent_reductions(graph: EGraph, users: Users) -> RepairReport:
     """Add every rolling reduction that repair synthesis finds; ``graph`` is changed in place."""
     from equiforge.egraph.chains import chains  # it builds on this module
 
-    fuser = Fuser(graph)
+    fuser = Fuser(graph, users)
     for producer, reducer, axis, dim, source in list(fuser.producers()):
         found = sorted(fuser.consumers(producer, reducer, axis, source), key=order_of)
         for group in (*_groups(found), *chains(fuser, producer, reducer, axis, dim, source, found)):

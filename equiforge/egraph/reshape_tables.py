@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from equiforge.analysis.dim_rules import reshape_blocks
 from equiforge.dialects.inference import surviving_dims
 from equiforge.egraph.graph import EGraph
+from equiforge.egraph.moved_reshapes import (
+    MovedReduction,
+    MovedReshape,
+    Repetition,
+    SplitContraction,
+    moved_reduction,
+    moved_reshape,
+    repetition,
+    split_contraction,
+)
 
 Dims = tuple[int, ...]
-_MOST_PAIRS = 200
+_MOST_PAIRS = 2000
 
 
 class Reshaped(NamedTuple):
@@ -31,17 +41,43 @@ class ReshapeTables:
         self.known = set(known)
         self.pairs: dict[tuple[Dims, Dims], Reshaped] = {}
         self.operands: dict[tuple[Dims, Dims, Dims], Reshaped] = {}
-        work: list[Reshaped] = []
-        for class_id, nodes in graph:
-            for node in nodes:
-                if node.op == "reshape":
-                    before, after = graph.types[node.children[0]], graph.types[class_id]
-                    work.append(Reshaped((*before.shape, *before.groups), after.shape, (*after.shape, *after.groups)))
+        self.products: dict[tuple[Dims, Dims, Dims, Dims], MovedReshape] = {}
+        self.reductions: dict[tuple[Dims, Dims, int], MovedReduction] = {}
+        self.contractions: dict[tuple[Dims, Dims], SplitContraction] = {}
+        self.repetitions: dict[tuple[Dims, Dims, Dims], Repetition] = {}
+        self._factors: dict[Dims, set[tuple[Dims, Dims]]] = {}
+        self._reduced: dict[Dims, set[tuple[Dims, int]]] = {}
+        self._expanded: dict[Dims, set[Dims]] = {}
+        work = self._of_program(graph)
         while work and len(self.pairs) < _MOST_PAIRS:
             pair = work.pop(0)
             if pair[:2] not in self.pairs:
                 self.pairs[pair.operand, pair.target] = pair
-                work.extend(self._on_operands(pair))
+                work += self._on_operands(pair)
+                for derived in (*self._on_products(pair), *self._on_contractions(pair), *self._on_others(pair)):
+                    if _only_units(derived):
+                        # Views go through it, so that what it looks at need not move.
+                        self.pairs.setdefault(derived[:2], derived)
+                    else:
+                        work.append(derived)
+
+    def _of_program(self, graph: EGraph) -> list[Reshaped]:
+        """The reshapes of a program; notes its products, reductions and expansions by the types of their results."""
+        found: list[Reshaped] = []
+        types = {class_id: (*kind.shape, *kind.groups) for class_id, kind in graph.types.items()}
+        for class_id, nodes in graph:
+            made = types[class_id]
+            for node in nodes:
+                operands = tuple(types[c] for c in node.children)
+                if node.op == "reshape":
+                    found.append(Reshaped(operands[0], graph.types[class_id].shape, made))
+                elif node.op == "matmul":
+                    self._factors.setdefault(made, set()).add((operands[0], operands[1]))
+                elif node.op == "reduce":
+                    self._reduced.setdefault(made, set()).add((operands[0], int(node.attrs[1])))
+                elif node.op == "expand":
+                    self._expanded.setdefault(made, set()).add(operands[0])
+        return found
 
     @property
     def types(self) -> set[Dims]:
@@ -65,6 +101,73 @@ class ReshapeTables:
                 found.append(_replaced(pair, other, differing[0], place[differing[0]]))
         return found
 
+    def _on_products(self, pair: Reshaped) -> list[Reshaped]:
+        found: list[Reshaped] = []
+        for a, b in sorted(self._factors.get(pair.operand, ())):
+            moved = moved_reshape(pair.operand, pair.result, a, b)
+            if moved is not None:
+                self.products[pair.operand, pair.target, a, b] = moved
+                self._factors.setdefault(moved.product_type, set()).add((moved.left_type, moved.permuted_type))
+                found += [Reshaped(a, moved.left, moved.left_type), Reshaped(b, moved.right, moved.right_type)]
+        return found
+
+    def _on_contractions(self, pair: Reshaped) -> list[Reshaped]:
+        """A contraction over a dimension that the reshape merges of two."""
+        found: list[Reshaped] = []
+        rank, wide = len(pair.operand) // 2, len(pair.target)
+        merged = {news[0]: olds for olds, news in reshape_blocks(pair.operand[:rank], pair.target) if len(news) == 1}
+        factors = sorted({f for known in self._factors.values() for f in known if pair.result in f})
+        for a, b in factors:
+            for operand, dim in ((a, wide - 1), (b, wide - 2)):
+                olds = merged.get(dim, [])
+                if operand == pair.result and len(olds) == 2:
+                    outer, inner = ((pair.operand[d], pair.operand[rank + d]) for d in olds)
+                    split = self.contractions[a, b] = split_contraction(a, b, outer, inner)
+                    total = _with_unit(split.product_type, split.dim)
+                    result = (
+                        *total[: split.dim],
+                        *total[split.dim + 1 : wide + 1 + split.dim],
+                        *total[wide + 2 + split.dim :],
+                    )
+                    found += [
+                        Reshaped(a, split.left, split.left_type),
+                        Reshaped(b, split.right, split.right_type),
+                        Reshaped(total, result[:wide], result),
+                    ]
+        return found
+
+    def _on_others(self, pair: Reshaped) -> list[Reshaped]:
+        """A reduction, or what is repeated, under a reshape; and other operands of what follows it."""
+        found: list[Reshaped] = []
+        if _only_units(pair):
+            return found
+        for operand, dim in sorted(self._reduced.get(pair.operand, ())):
+            moved = moved_reduction(operand, dim, pair.result)
+            if moved is not None:
+                self.reductions[operand, pair.target, dim] = moved
+                found.append(Reshaped(operand, moved.shape, moved.type))
+        for operand in sorted(self._expanded.get(pair.operand, ())):
+            rank = len(operand) // 2
+            repeated = repetition(operand, pair.operand[:rank], pair.result)
+            if repeated is not None:
+                self.repetitions[operand, pair.operand[:rank], pair.target] = repeated
+                found.append(Reshaped(operand, repeated.shape, repeated.type))
+        if self.merges(pair):
+            rank = len(pair.operand) // 2
+            found.append(Reshaped(pair.result, pair.operand[:rank], pair.operand))
+        return found
+
+    @staticmethod
+    def merges(pair: Reshaped) -> bool:
+        """Whether a reshape merges dimensions."""
+        return any(len(olds) > 1 for olds, _ in reshape_blocks(pair.operand[: len(pair.operand) // 2], pair.target))
+
+    @property
+    def perms(self) -> set[Dims]:
+        """Permutations that products take."""
+        moved = {p for moved in self.products.values() for p in (moved.perm, moved.order)}
+        return moved | {split.perm for split in self.contractions.values()}
+
     def lines(self) -> list[str]:
         """The tables as egglog text."""
         lines: list[str] = []
@@ -75,12 +178,32 @@ class ReshapeTables:
             merged = _merged(operand[:rank], target)
             if merged is not None:
                 lines.append(f"(set (merged {_vec(operand)} {_vec(target)}) {merged})")
-            for key, broadcast in sorted(self.operands.items()):
-                if key[:2] == (pair.operand, pair.target):
-                    left = " ".join(map(_vec, key))
-                    lines.append(f"(set (reshaped {left}) {_vec(broadcast.target)})")
-                    lines.append(f"(set (reshaped-type {left}) {_vec(broadcast.result)})")
+            if self.merges(pair):
+                lines.append(f"(merges {_vec(operand)} {_vec(target)})")
+        for key, broadcast in sorted(self.operands.items()):
+            if key[:2] in self.pairs:
+                lines.append(f"(set (reshaped {_row(key)}) {_vec(broadcast.target)})")
+                lines.append(f"(set (reshaped-type {_row(key)}) {_vec(broadcast.result)})")
+        rows: list[tuple[str, Mapping[tuple[Any, ...], tuple[Any, ...]]]] = [
+            ("product-reshaped", self.products),
+            ("reduction-reshaped", self.reductions),
+            ("contraction-split", self.contractions),
+            ("repetition-reshaped", self.repetitions),
+        ]
+        for relation, table in rows:
+            lines += [f"({relation} {_row((*key, *moved))})" for key, moved in sorted(table.items())]
         return lines
+
+
+def _row(values: Iterable[Dims | int]) -> str:
+    return " ".join(str(v) if isinstance(v, int) else _vec(v) for v in values)
+
+
+def _with_unit(type_: Dims, dim: int) -> Dims:
+    """A type with one element along a dimension."""
+    changed = list(type_)
+    changed[dim], changed[len(type_) // 2 + dim] = 1, -1
+    return tuple(changed)
 
 
 def _vec(values: Dims) -> str:
@@ -112,6 +235,12 @@ def _replaced(pair: Reshaped, other: Dims, old: int, new: int) -> Reshaped:
     result = list(pair.result)
     result[new], result[wide + new] = other[old], other[rank + old]
     return Reshaped(other, tuple(result[:wide]), tuple(result))
+
+
+def _only_units(pair: Reshaped) -> bool:
+    """Whether a reshape only adds or drops dimensions of size 1."""
+    blocks = reshape_blocks(pair.operand[: len(pair.operand) // 2], pair.target)
+    return all(len(olds) == len(news) == 1 for olds, news in blocks)
 
 
 def _merged(shape: Dims, target: Dims) -> int | None:

@@ -18,6 +18,9 @@ Dims = tuple[int, ...]
 _MAX_TYPES = 160
 _COLLECTED_TILE = 256
 _MOST_SLICES = 64
+SPLIT_BELOW = 1 << 21
+"""Elements of a result from which on its tiles, 128 of 128 x 128, fill the largest devices, so that it is not reduced in
+slices."""
 _LAUNCH_WORK = 1 << 31
 """Multiply-adds in the time of one more kernel launch, on the fastest devices: others do fewer."""
 _ELEMENT_WORK = 512
@@ -223,6 +226,8 @@ def _tables(graph: EGraph) -> list[str]:
     ranks = sorted({len(t.shape) for t in graph.types.values()})
     perms: list[Dims] = [(*range(r - 2), r - 1, r - 2) for r in ranks if r >= 2]
     perms += [tuple(int(a) for a in n.attrs) for nodes in graph.nodes.values() for n in nodes if n.op == "transpose"]
+    reshapes = ReshapeTables(graph, _program_types(graph))
+    perms += sorted(reshapes.perms)
     closed = set(perms)
     for p, q in itertools.product(perms, perms):
         if len(p) == len(q):
@@ -249,7 +254,7 @@ def _tables(graph: EGraph) -> list[str]:
     lines += _gather_tables(graph, types)
     lines += _axis_tables(graph, max(ranks, default=0))
     lines += _repeat_tables(graph)
-    lines += ReshapeTables(graph, _program_types(graph)).lines()
+    lines += reshapes.lines()
     for relation, rows in OPERATOR_FACTS.items():
         lines += [f"({relation} {' '.join(map(_quoted, row))})" for row in rows]
     if all(0 not in t.shape for t in graph.types.values()):
@@ -345,7 +350,7 @@ def _storage_tables(graph: EGraph, types: list[Dims]) -> list[str]:
         lines.append(f"(set (shape-of {_vec(t)}) {_vec(shape)})")
         reduced = _vec((1, *shape, -1, *groups))
         lines += [f"(set (survives {reduced} {_vec(shape)} {j}) {j + 1})" for j, n in enumerate(shape) if n != 1]
-        for number, axis in enumerate(graph.axes):
+        for number, axis in enumerate(graph.axes if _product(shape) < SPLIT_BELOW else ()):
             if axis.within >= 0:
                 continue  # slices of the outer axis are collected
             most = _MOST_SLICES if number in graph.outer_axes else None

@@ -15,6 +15,7 @@ takes the value that the unfused program gives. Split over keys, attention becom
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -22,15 +23,20 @@ from equiforge.egraph.chains import chains
 from equiforge.egraph.contributions import IDENTITY
 from equiforge.egraph.graph import REPLICATE, ClassType, EGraph, ENode, Reducer
 from equiforge.egraph.repair import Found, Fuser, RepairReport, fuse_dependent_reductions, order_of, reducer_of
+from equiforge.egraph.text import SPLIT_BELOW
 from equiforge.egraph.two_level_merge import Merge, Nodes, State
+from equiforge.egraph.users import Users
 
 
 def fuse_reductions(graph: EGraph) -> RepairReport:
     """Add the rolling reductions of one level, then those of two; ``graph`` is changed in place."""
-    report = fuse_dependent_reductions(graph)
+    users = Users(graph)
+    report = fuse_dependent_reductions(graph, users)
+    nodes = Nodes(graph)
     for inner, axis in enumerate(graph.axes):
         if axis.within >= 0:
-            splitter = _Splitter(graph, axis.within, inner)
+            users.update()
+            splitter = _Splitter(graph, users, nodes, axis.within, inner)
             splitter.run()
             report.added += splitter.added
     return report
@@ -39,12 +45,12 @@ def fuse_reductions(graph: EGraph) -> RepairReport:
 class _SliceFuser(Fuser):
     """Consumers of a state that is joint over the slices: nothing else that the loop reads may be a result of them."""
 
-    def __init__(self, graph: EGraph, outer: int):
-        super().__init__(graph)
+    def __init__(self, graph: EGraph, users: Users, outer: int):
+        super().__init__(graph, users)
         self.outer = outer
 
     def result(self, class_id: int) -> int:
-        joint = [p for p, n in self.parents.get(class_id, ()) if n.op == "preduce" and n.attrs[1] == self.outer]
+        joint = [p for p, n in self.users.parents.get(class_id, ()) if n.op == "preduce" and n.attrs[1] == self.outer]
         return joint[0] if joint else class_id
 
     def depends_on_loop(self, class_id: int, axis: int) -> bool:
@@ -81,13 +87,14 @@ class _Slices:
 class _Splitter:
     """Rolling reductions over the axis ``inner`` in each slice of ``outer``, and their merge."""
 
-    def __init__(self, graph: EGraph, outer: int, inner: int):
+    def __init__(self, graph: EGraph, users: Users, nodes: Nodes, outer: int, inner: int):
         self.graph = graph
         self.outer = outer
         self.inner = inner
         self.added = 0
-        self.fuser = _SliceFuser(graph, outer)
-        self.nodes = Nodes(graph)
+        self.users = users
+        self.fuser = _SliceFuser(graph, users, outer)
+        self.nodes = nodes
 
     def run(self) -> None:
         """Add everything for each producer that has a consumer with a repair."""
@@ -105,16 +112,16 @@ class _Splitter:
 
     def _producers(self) -> Iterator[tuple[int, dict[tuple[int, ...], _Slices]]]:
         """The groups of consumers of producers, by the class of the joint state."""
-        graph, joints = self.graph, list[tuple[int, ENode]]()
-        for joint, nodes in graph:
-            seen = self.fuser.replicated.get((joint, self.outer), -1)
-            leaf = self.fuser.replicated.get((seen, self.inner))
+        joints: list[tuple[int, ENode]] = []
+        inside = self.users.replicated_over(self.inner)
+        for joint, seen in sorted(self.users.replicated_over(self.outer).items()):
+            leaf = inside.get(seen)
             if leaf is None:
                 continue
-            for node in nodes:
+            for node in self.graph.nodes[joint]:
                 if node.op == "preduce" and node.attrs[1] == self.outer:
                     # To the loop of a slice the joint state is what its own running one will be repaired to.
-                    self.fuser.replicated[node.children[0], self.inner] = leaf
+                    inside[node.children[0]] = leaf
                     joints.append((joint, node))
         for joint, node in joints:
             local = node.children[0]
@@ -165,6 +172,9 @@ class _Splitter:
     def _add(self, top: int, by_state: dict[State, _Slices]) -> None:
         """The arrays of the states of one group of consumers of the class ``top``, how tiles of them are made, and what
         is merged from them."""
+        first = next(iter(by_state.values()))
+        if any(math.prod(self.graph.types[f.class_id].shape) >= SPLIT_BELOW for f in first.group):
+            return
         # Partial results that are not stored are not merged.
         held = {s: self.nodes.known.get(ENode("collect", (self.outer,), (x.local,))) for s, x in by_state.items()}
         stored = [(state, by_state[state], array) for state, array in held.items() if array is not None]
@@ -233,5 +243,5 @@ class _Splitter:
                 self.nodes.append(tile, merges[state].node(number, tile))
                 # The slices' loop has its own running state instead of what all its coordinates see.
                 taken = {*range(state[-1][0] + 1 if state else 0), self.outer}
-                views = [(p, n) for p, n in self.fuser.parents.get(tile, ()) if n.op == "view"]
+                views = [(p, n) for p, n in self.fuser.users.parents.get(tile, ()) if n.op == "view"]
                 stack += [parent for parent, node in views if node.attrs[1] not in taken]

@@ -18,6 +18,7 @@ candidate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -144,15 +145,14 @@ class Space:
 
     @cached_property
     def contracted_groups(self) -> frozenset[int]:
-        """Dimension groups that some product or reduction sums over; the axes of all others are batch-like."""
+        """Dimension groups that some product or reduction of whole values sums over; the axes of all others are
+        batch-like, also where a loop sums over the heads that a contraction merges with their elements."""
         groups: set[int] = set()
-        for _, nodes in self.graph:
-            for node in nodes:
+        for class_id, nodes in self.graph:
+            for node in nodes if not self.state[class_id] else ():
                 dim = contracted_dim(self.graph, node)
                 if dim is not None:
                     groups.add(self.graph.types[node.children[0]].groups[dim])
-                elif node.op in ("preduce", "rolling"):
-                    groups.add(self.graph.axes[int(node.attrs[1])].group)
         return frozenset(groups)
 
     @cached_property
@@ -163,7 +163,7 @@ class Space:
         field of a tuple are of no use without it, so only the tuple is stored.
 
         Of classes that only a transposition, or dimensions of size 1, tell apart, one is stored: a result, else a named
-        value, else the first.
+        value, else the first. Of those that also reshapes tell apart, the results and the first other.
         """
         results = set(self.graph.roots)
         allowed: list[int] = []
@@ -185,23 +185,59 @@ class Space:
         return frozenset(self._one_layout_each(allowed, results))
 
     def _one_layout_each(self, allowed: list[int], results: set[int]) -> list[int]:
-        leader = {c: c for c in allowed}
+        def order(c: int) -> tuple[bool, int]:
+            return (self.graph.types[c].wide is None, c)
+
+        # What transpositions and dimensions of size 1 tell apart has kernels of one structure; a reshape may not.
+        alike, arrays = self._layouts(self.is_pointwise), self._layouts(lambda _: True)
+        first: dict[int, int] = {}
+        for class_id in sorted(allowed, key=lambda c: (c not in results, *order(c))):
+            first.setdefault(alike[class_id], class_id)
+        kept: dict[int, int] = {}
+        for class_id in sorted(first.values(), key=order):
+            kept.setdefault(arrays[class_id], class_id)
+        stored = {c for c in allowed if kept[arrays[c]] == c or c in results}
+        return [c for c in allowed if c in stored and not self._totals(c).isdisjoint(stored)]
+
+    def _totals(self, array: int) -> set[int]:
+        """The classes that the totals of an array of partial results are; of another array, itself."""
+        if not any(grid.collected for grid in self.grids(array)):
+            return {array}
+        totals = {total for part in self._reduced.get(array, ()) for total in self._reshaped.get(part, ())}
+        return totals or {array}
+
+    @cached_property
+    def _reduced(self) -> dict[int, list[int]]:
+        return self._users("reduce")
+
+    @cached_property
+    def _reshaped(self) -> dict[int, list[int]]:
+        return self._users("reshape")
+
+    def _users(self, op: str) -> dict[int, list[int]]:
+        """The classes at tensor level that use each class by an op."""
+        found: dict[int, list[int]] = {}
+        for class_id, nodes in self.graph:
+            for node in nodes if not self.state[class_id] else ():
+                if node.op == op:
+                    found.setdefault(node.children[0], []).append(class_id)
+        return found
+
+    def _layouts(self, same: Callable[[ENode], bool]) -> dict[int, int]:
+        """For each class at tensor level one of those that transpositions and some reshapes of it are."""
+        leader = {c: c for c, state in self.state.items() if not state}
 
         def find(c: int) -> int:
             while leader[c] != c:
+                leader[c] = leader[leader[c]]
                 c = leader[c]
             return c
 
-        def rank(c: int) -> tuple[bool, bool, int]:
-            return (c not in results, self.graph.types[c].wide is None, c)
-
-        for class_id in allowed:
+        for class_id in leader:
             for node in self.graph.nodes[class_id]:
-                same = node.op == "transpose" or (node.op == "reshape" and self.is_pointwise(node))
-                if same and node.children[0] in leader:
-                    first, second = sorted((find(class_id), find(node.children[0])), key=rank)
-                    leader[second] = first
-        return [c for c in allowed if find(c) == c or c in results]
+                if node.op == "transpose" or (node.op == "reshape" and same(node)):
+                    leader[find(class_id)] = find(node.children[0])
+        return {c: find(c) for c in leader}
 
     def grids(self, root: int) -> list[Grid]:
         """The grids on which a kernel may compute ``root``; empty if it is not computed as a whole value in any way.

@@ -27,6 +27,7 @@ from equiforge.egraph.ir import from_module, to_module
 from equiforge.egraph.repair import RepairReport
 from equiforge.egraph.repair_forms import Repair
 from equiforge.egraph.text import collect_count
+from equiforge.egraph.users import Users
 from equiforge.egraph.worker import run_in_process
 from equiforge.frontend.program import import_module, load_program
 from equiforge.search.extract import Candidate, ExtractOptions, extract
@@ -223,7 +224,7 @@ def test_a_damaged_repair_shows_in_the_merge_alone(monkeypatch: pytest.MonkeyPat
         found = synthesize(*arguments)
         return replace(found, tree=swapped(found.tree)) if isinstance(found, Repair) else found
 
-    def one_level(_graph: EGraph) -> RepairReport:
+    def one_level(_graph: EGraph, _users: Users) -> RepairReport:
         return RepairReport()
 
     monkeypatch.setattr(two_level, "fuse_dependent_reductions", one_level)

@@ -207,6 +207,7 @@ def two_pass_graph() -> tuple[EGraph, int]:
     x = g.input("x", (64, 512), (0, 1))
     x_a = g.view(x, "a", 0)
     x_ab = g.view(x_a, "b", 1)
+    g.add((64, 1), (0, -1), [ENode("reduce", ("sum", 1), (x,))])  # what the program says
     partial = g.add((64, 1), (0, -1), [ENode("reduce", ("sum", 1), (x_ab,))], state=((0, 0), (1, -2)))
     total = g.add(
         (64, 1),
