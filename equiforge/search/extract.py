@@ -27,6 +27,7 @@ from equiforge.search.normal_form import Load, Space
 from equiforge.search.outline import Limits
 from equiforge.search.programs import ProgramSearch
 from equiforge.search.raw_table import raw_table
+from equiforge.search.selection import Chosen, Selection
 from equiforge.tune.targets import load_target
 
 Strategy = Literal["none", "after", "early"]
@@ -158,6 +159,8 @@ class Extraction:
         self.enumerated = 0
         """Complete programs that were built one by one, those that are equal included."""
         self.programs = ProgramSearch(self.search, self.counters)
+        self._whole = True
+        """False if a limit kept kernels from being listed that may make the best program better by themselves."""
         self._derived: dict[tuple[object, ...], Kernel | None] = {}
 
     def run(self) -> ExtractionResult:
@@ -192,8 +195,10 @@ class Extraction:
         """What early compaction finds, best first, and whether nothing better was missed."""
         limit = self.options.max_candidates
         found, worst = self._best(starts)
-        if not self.options.exhaustive and self._truncated():
-            # The first look has shown what good programs cost; whatever can be as good is listed now.
+        if not self.options.exhaustive and not self.stop and self._truncated():
+            found, worst = self._look_beside(starts, found, worst)
+        if not self.options.exhaustive and not self.stop and self._truncated() and self._whole:
+            # It is known what good programs cost; whatever can be as good is listed now.
             cutoff = float("inf") if limit is None or len(found) < limit else worst
             first = found
             # What the second look finds is worth nothing without the time to make programs of it.
@@ -210,6 +215,7 @@ class Extraction:
             if (self.options.diverse and limit is not None and len(found) >= limit) or self.stop:
                 self._diversify(starts, found)
             if self.stop:
+                self._solve(starts, found)
                 self._approximate(starts, found)
         return found, complete and self.table.complete
 
@@ -304,8 +310,8 @@ class Extraction:
         return result
 
     def _limits(self, states: int | None = None) -> Limits:
-        """Half of the time is for what an approximate search finds, where the exact one comes to no end."""
-        deadline = self.deadline - (0 if self.options.exhaustive else self.options.max_seconds / 2)
+        """Half of the time left is for what an approximate search finds, where the exact one comes to no end."""
+        deadline = self.deadline if self.options.exhaustive else (time.perf_counter() + self.deadline) / 2
         return Limits(states or self.options.max_states, deadline, self.options.at_most)
 
     def _count(self, starts: list[tuple[list[Load], frozenset[int]]]) -> int | None:
@@ -334,6 +340,49 @@ class Extraction:
                 if place < (self.options.max_candidates or place + 1) or count <= 4:
                     found.setdefault(_program_key(kernels, outputs), (cost, kernels, outputs))
         self.counters.states += beam.states
+
+    def _look_beside(
+        self, starts: list[tuple[list[Load], frozenset[int]]], found: _Found, worst: float
+    ) -> tuple[_Found, float]:
+        """List kernels that make the best program better by themselves, until there are none: the programs found then,
+        as by :meth:`_best`."""
+        holes_of = {tuple(d.base for d in outputs): holes for outputs, holes in starts}
+        program: tuple[KernelChoice, ...] = ()
+        while found and not self.stop:
+            _, kernels, outputs = min(found.values(), key=lambda f: f[0])
+            if kernels == program or not self._is_extended(kernels, holes_of[tuple(d.base for d in outputs)]):
+                break
+            program = kernels
+            before, (found, worst) = found, self._best(starts)
+            found = before | found if self.stop else found
+        return found, worst
+
+    def _solve(self, starts: list[tuple[list[Load], frozenset[int]]], found: _Found) -> None:
+        """Add the best program of the kernels listed and of those that make it better by themselves, and the best ones
+        of fewer and fewer kernels, each as an integer program."""
+        for outputs, holes in starts if self.options.at_most is None else ():
+
+            def add(chosen: Chosen, outputs: list[Load] = outputs) -> Chosen:
+                key = _program_key(chosen.kernels, outputs)
+                found.setdefault(key, (chosen.estimate_us, chosen.kernels, outputs))
+                return chosen
+
+            lists = Selection(self.search.kernels, holes, self.deadline)
+            chosen = lists.best()
+            while chosen is not None and self._is_extended(add(chosen).kernels, holes):
+                lists = Selection(self.search.kernels, holes, self.deadline)
+                before, chosen = chosen, lists.best()
+                if chosen is not None and chosen.kernels == before.kernels:
+                    break
+            while chosen is not None and (chosen := lists.best(len(chosen.kernels) - 1)) is not None:
+                add(chosen)
+
+    def _is_extended(self, program: tuple[KernelChoice, ...], holes: frozenset[int]) -> bool:
+        """List the kernels that make a program better by themselves; whether there are any new ones."""
+        new, self._whole = self.search.look_beside(program, holes, self.options.max_kernel_states)
+        if new:
+            self.programs.forget()
+        return new
 
     def _candidate(
         self, number: int, cost: float, choices: tuple[KernelChoice, ...], outputs: list[Load]

@@ -22,6 +22,7 @@ from equiforge.search.compaction import Masks, Move, Table, bits, least
 from equiforge.search.cost import CostModel
 from equiforge.search.kernel_choice import KernelChoice, KernelRules
 from equiforge.search.normal_form import Grid, Space
+from equiforge.search.prices import Prices, prices_beside
 
 
 @dataclass
@@ -36,7 +37,8 @@ class Variants:
 class _State(NamedTuple):
     """A partial kernel: ``bases`` and ``bytes`` are what it reads, ``cached_us`` and ``compute_us`` the least time
     for that out of L2 and for its products, ``upstream`` the arguments that the producers of what it reads must read,
-    ``stored`` the bytes that these write, ``producers`` their number, ``met`` the demands that its choices meet."""
+    ``stored`` the bytes that these write, ``producers`` their number, ``paid_us`` their prices, where these decide,
+    ``met`` the demands that its choices meet."""
 
     priority: float
     order: int
@@ -50,6 +52,7 @@ class _State(NamedTuple):
     upstream: int
     stored: int
     producers: int
+    paid_us: float
     met: int
 
 
@@ -149,6 +152,8 @@ class KernelSearch:
         self.counters = rules.counters
         self.cutoff = float("inf")
         """Kernels of programs that cost more than this are not looked for."""
+        self.prices: Prices | None = None
+        """If not None, kernels are looked for that cost less than what they store is worth."""
         self._variants: dict[int, Variants] = {}
         self._results = frozenset(space.graph.roots)
         self._read_by_all = 0
@@ -172,6 +177,10 @@ class KernelSearch:
             self._variants[root] = self._enumerate(root)
         return self._variants[root]
 
+    def kernels(self, root: int) -> list[KernelChoice]:
+        """The kernels listed that produce ``root``."""
+        return self.variants(root).kernels
+
     def look_again(self, cutoff: float, max_states: int) -> bool:
         """List the kernels of programs that cost at most ``cutoff``, for every stored class whose list was cut short of
         them; False if there was none."""
@@ -183,6 +192,26 @@ class KernelSearch:
             kernels = [*again.kernels, *(k for k in before.kernels if k.key not in known)]
             self._variants[root] = Variants(_sorted(kernels), again.bound)
         return bool(short)
+
+    def look_beside(
+        self, program: tuple[KernelChoice, ...], holes: frozenset[int], max_states: int
+    ) -> tuple[bool, bool]:
+        """List the kernels that make a program for ``holes`` better by themselves: those that, with what they pay for
+        what they read, cost no more than what they store is worth. Whether there were new ones, and whether no limit
+        kept any from being listed."""
+        self.cutoff, self.max_states = 0.0, max_states
+        listed = {root: known.kernels for root, known in self._variants.items()}
+        self.prices = prices_beside(program, holes, listed, self.floor)
+        new, whole = False, True
+        for root in [r for r in self.prices.worth if self.variants(r).bound is not None]:
+            before, again = self._variants[root], self._enumerate(root)
+            known = {k.key for k in before.kernels}
+            kernels = [k for k in again.kernels if k.key not in known]
+            self._variants[root] = Variants(_sorted([*before.kernels, *kernels]), before.bound)
+            new |= bool(kernels)
+            whole &= again.bound is None or again.bound > 0.0
+        self.prices = None
+        return new, whole
 
     def listed(self) -> list[Variants]:
         """The kernel lists made so far."""
@@ -227,7 +256,7 @@ class KernelSearch:
 
         for number, grid in enumerate(grids):
             for start in self.table.starts.get(grid.tile, ()):
-                add(_State(0.0, 0, number, 0, start, 0, written, 0.0, 0.0, 0, 0, 0, 0), None)
+                add(_State(0.0, 0, number, 0, start, 0, written, 0.0, 0.0, 0, 0, 0, 0.0, 0), None)
         while queue:
             if expanded >= self.max_states or (expanded % 256 == 255 and time.perf_counter() > self.deadline):
                 return [masks.all for masks in done], min(cut, queue.bound())
@@ -250,14 +279,14 @@ class KernelSearch:
         """The partial kernel after a choice and all that follow from it, or the reason why there is none.
 
         Its priority bounds every program that contains a completion of it: this kernel, and the kernels that produce
-        what it reads.
+        what it reads. By prices, it bounds what a completion costs more than what it stores is worth.
         """
         chosen, holes, met = ways.closed(state.chosen, state.holes, state.met, move)
         if holes & ways.impossible:
             return "a tile does not fit a block, however it is cut"
         bases, moved = state.bases, state.bytes
         cached, compute = state.cached_us, state.compute_us
-        upstream, stored, producers = state.upstream, state.stored, state.producers
+        upstream, stored, producers, paid = state.upstream, state.stored, state.producers, state.paid_us
         for number in bits(chosen & ~state.chosen):
             option = self.space.options[number]
             work = self.model.work(option)
@@ -270,6 +299,7 @@ class KernelSearch:
                     upstream |= self.must.of_root[work.base]
                     stored += self.model.tensor_bytes(work.base)
                     producers += 1
+                    paid += self.prices.of(grid.root, work.base) if self.prices is not None else 0.0
         consumers = 0 if grid.root in self._results else 1
         if self.at_most is not None and 1 + producers + consumers > self.at_most:
             return "needs more kernels than asked for"
@@ -279,6 +309,9 @@ class KernelSearch:
         own = max(cached, compute) + producing
         launches = 1 + producers + consumers
         priority = self.model.target.launch_us * launches + max(own, total / self.model.bytes_per_us)
+        if self.prices is not None:
+            own = max(cached, compute, moved / self.model.bytes_per_us)
+            priority = self.model.target.launch_us + own + paid - self.prices.worth[grid.root]
         return _State(
             priority,
             order,
@@ -292,6 +325,7 @@ class KernelSearch:
             upstream,
             stored,
             producers,
+            paid,
             met,
         )
 

@@ -1,13 +1,12 @@
 """The best program as an integer program, where the exact list of programs would not come to an end.
 
-    minimize    Σ estimate(f)·x(f)                  one x for each family f of kernels: what it stores, what it reads
-    subject to  Σ x(f) over f that store s = y(s)   what is made is made once
-                Σ x(f) over f that store r and read s ≤ y(s)   and what is read is made
+    minimize    Σ estimate(k)·x(k)                         one x for each kernel k that may be chosen
+    subject to  Σ x(k) over k that store s = y(s)          what is made is made once
+                Σ x(k) over k that store r and read s ≤ y(s)   what is read is made
                 y(s) = 1 for each result
 
-The relaxation is tight: a family is fractional only where what it reads is. Programs in which values need each other
-are cut off as they appear: such values do well without each other, so there are few. HiGHS solves it; it gives one
-program, and a bound on what all others cost.
+and, for values that may need each other, one of them is made without the others if any is made: for pairs from the
+start, for more as a solution needs it. HiGHS solves that for the kernels listed.
 """
 
 from __future__ import annotations
@@ -54,6 +53,7 @@ class Selection:
         self._by_root: dict[int, list[tuple[KernelChoice, Any]]] = {}
         self._made: dict[int, Any] = {}
         self._build(kernels_of)
+        self._goal: Any = self._highs.qsum(kernel.cost.estimate_us * column for kernel, column in self._columns)
 
     def _build(self, kernels_of: Callable[[int], Iterable[KernelChoice]]) -> None:
         highs, stack = self._highs, sorted(self.holes)
@@ -61,7 +61,7 @@ class Selection:
             root = stack.pop()
             if root in self._made:
                 continue
-            self._made[root] = highs.addVariable(lb=float(root in self.holes), ub=1.0)
+            self._made[root] = highs.addVariable(lb=float(root in self.holes))
             family = self._by_root[root] = [(kernel, highs.addBinary()) for kernel in _undominated(kernels_of(root))]
             self._columns += family
             stack += sorted({need for kernel, _ in family for need in kernel.needs})
@@ -71,7 +71,8 @@ class Selection:
                 highs.addConstr(self._reading(root, need) <= self._made[need])
         for one, other in itertools.combinations(sorted(self._by_root), 2):
             if self._may_read(one, other) and self._may_read(other, one):
-                self._forbid((one, other))
+                self._support(frozenset((one, other)))
+        self._count = highs.addConstr(highs.qsum(self._made.values()) <= highspy.kHighsInf)
 
     def _may_read(self, root: int, need: int) -> bool:
         return any(need in kernel.needs for kernel, _ in self._by_root[root])
@@ -79,37 +80,37 @@ class Selection:
     def _reading(self, root: int, need: int) -> Any:
         return self._highs.qsum(column for kernel, column in self._by_root[root] if need in kernel.needs)
 
-    def _forbid(self, cycle: tuple[int, ...]) -> None:
-        steps = [self._reading(root, need) for root, need in zip(cycle, (*cycle[1:], cycle[0]), strict=True)]
-        self._highs.addConstr(self._highs.qsum(steps) <= len(cycle) - 1)
+    def _support(self, among: frozenset[int]) -> None:
+        """Of stored classes that may need each other, one is made without the others if any is made."""
+        apart = [column for root in among for kernel, column in self._by_root[root] if not kernel.needs & among]
+        for root in sorted(among):
+            self._highs.addConstr(self._highs.qsum(apart) >= self._made[root])
 
     def best(self, at_most: int | None = None) -> Chosen | None:
         """The program of least estimate, of ``at_most`` so many kernels; None if none is found in the time."""
-        limit = None
-        if at_most is not None:
-            limit = self._highs.addConstr(self._highs.qsum(self._made.values()) <= at_most)
-        try:
-            return self._solve()
-        finally:
-            if limit is not None:
-                self._highs.deleteRows(1, [limit.index])
-
-    def _solve(self) -> Chosen | None:
-        goal = self._highs.qsum(kernel.cost.estimate_us * column for kernel, column in self._columns)
-        while (left := self.deadline - time.perf_counter()) > 0:
-            self._highs.resetGlobalScheduler(False)
-            self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
-            self._highs.minimize(goal)
-            info: Any = self._highs.getInfo()
-            if info.primal_solution_status != highspy.kSolutionStatusFeasible:
+        self._highs.changeRowBounds(
+            self._count.index, -highspy.kHighsInf, highspy.kHighsInf if at_most is None else at_most
+        )
+        while time.perf_counter() < self.deadline:
+            if not self._minimize():
                 return None
+            info: Any = self._highs.getInfo()
             values: Any = self._highs.getSolution().col_value
             kernels = tuple(kernel for kernel, column in self._columns if values[column.index] > 0.5)
             cycle = find_cycle({kernel.root: kernel for kernel in kernels})
             if cycle is None:
                 return Chosen(sum(k.cost.estimate_us for k in kernels), kernels, info.mip_dual_bound)
-            self._forbid(cycle)
+            self._support(frozenset(cycle))
         return None
+
+    def _minimize(self) -> bool:
+        """Solve; whether there is a solution."""
+        self._highs.setOptionValue(
+            "time_limit", self._highs.getRunTime() + max(0.0, self.deadline - time.perf_counter())
+        )
+        self._highs.minimize(self._goal)
+        info: Any = self._highs.getInfo()
+        return info.primal_solution_status == highspy.kSolutionStatusFeasible
 
 
 def _undominated(kernels: Iterable[KernelChoice]) -> list[KernelChoice]:
