@@ -19,8 +19,8 @@ _MAX_TYPES = 160
 _COLLECTED_TILE = 256
 _MOST_SLICES = 64
 SPLIT_BELOW = 1 << 21
-"""Elements of a result from which on its tiles, 128 of 128 x 128, fill the largest devices, so that it is not reduced in
-slices."""
+"""Elements of a result from which on its tiles, 128 of 128 x 128, fill the largest devices, so that it is not reduced
+in slices."""
 _LAUNCH_WORK = 1 << 31
 """Multiply-adds in the time of one more kernel launch, on the fastest devices: others do fewer."""
 _ELEMENT_WORK = 512
