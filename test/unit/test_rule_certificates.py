@@ -125,7 +125,7 @@ def test_hostile_arguments_hold_every_special_number() -> None:
 
 def test_an_instance_is_a_typed_program_that_the_rule_matches() -> None:
     rule = catalogue().rule("row-scale")
-    graph = draw_instances(rule, 3)
+    graph = draw_instances(rule, 5)
     assert graph is not None
     to_module(graph).verify()
     engine, found = run_alone(rule, graph)
