@@ -81,6 +81,19 @@ def gated_merge(p: Parts) -> Made:
     return [(op(*sides), 3.0)]
 
 
+def merged_contraction(p: Parts) -> Made:
+    """A product over dimensions that are merged, of the left operand or of the right one."""
+    number, size = p.pick((2, 2), (2, 3), (3, 2))
+    *batch, rows, columns = p.shape
+    if p.pick(True, False):
+        left = f.TanhOp(p.source.argument([*batch, rows, number, size]).value)
+        merged = f.ReshapeOp(left, [*batch, rows, number * size])
+        return [(f.MatmulOp(merged, p.matrix(number * size, 3)), 2.0 * number * size)]
+    right = f.TanhOp(p.source.argument([*batch, number, size, columns]).value)
+    merged = f.ReshapeOp(right, [*batch, number * size, columns])
+    return [(f.MatmulOp(p.matrix(2, number * size), merged), 2.0 * number * size)]
+
+
 def repetition(p: Parts) -> Made:
     """Each position of a dimension several times, or the dimension as a whole, under a product on either side."""
     count, grown = p.pick(2, 3), p.dim + p.pick(0, 1)
@@ -111,6 +124,6 @@ def _few_dimensions(idiom: Callable[[Parts], Made]) -> Callable[[Parts], Made]:
 
 
 RESHAPES: Sequence[Callable[[Parts], Made]] = tuple(
-    map(_few_dimensions, (heads, heads, attention, gated_merge, repetition, reduced))
+    map(_few_dimensions, (heads, heads, attention, gated_merge, merged_contraction, repetition, reduced))
 )
 """The idioms about reshapes of computed values."""
