@@ -54,11 +54,16 @@ def _merged(shape: Shape, start: int, stop: int) -> Shape:
 
 
 def _changed(instance: Instance, shape: Shape) -> Shape:
-    """Two neighbours merged, a dimension split in two of any order, or one of size 1 added."""
+    """Two neighbours merged, a dimension split in two, columns as often as all others, or one of size 1 added or
+    dropped."""
     splits = [(*shape[:d], k, n // k, *shape[d + 1 :]) for d, n in enumerate(shape) for k in range(2, n) if n % k == 0]
-    merges = [_merged(shape, d, d + 2) for d in range(len(shape) - 1)] if len(shape) > 2 else []
+    columns = [split for split in splits if split[: len(shape) - 1] == shape[:-1]]
+    merges = [_merged(shape, d, d + 2) for d in range(len(shape) - 1) if len(shape) > 2 and 1 not in shape[d : d + 2]]
+    if (splits or merges) and instance.chooser.random() < 0.8:
+        return instance.chooser.choice(columns if columns and instance.chooser.random() < 0.5 else [*splits, *merges])
     place = instance.chooser.randint(0, len(shape))
-    return instance.chooser.choice([*splits, *merges, (*shape[:place], 1, *shape[place:])])
+    dropped = [(*shape[:d], *shape[d + 1 :]) for d, n in enumerate(shape) if n == 1 and len(shape) > 2]
+    return instance.chooser.choice([(*shape[:place], 1, *shape[place:]), *dropped])
 
 
 def _any(instance: Instance, shape: Shape) -> list[Shape]:

@@ -55,7 +55,7 @@ class Instance:
         moves = bool(MOVES & pattern.relations)
         ranks = (2, 2, 3) if program.tensor_level else (2, 3, 3, 4) if moves else (2, 2, 3, 3, 4)
         self.rank = self.chooser.choice(ranks)
-        extents = [self.chooser.choice((2, 3, 4, 6) if moves else (2, 3, 4)) for _ in range(self.rank)]
+        extents = [self.chooser.choice((2, 3, 4, 4, 6, 6) if moves else (2, 3, 4)) for _ in range(self.rank)]
         self.extents = extents if self.chooser.random() < 0.5 else [extents[0]] * self.rank
         self.roots: list[SSAValue] = []
 

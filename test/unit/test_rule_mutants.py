@@ -346,7 +346,7 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("reshape-product", "wrong order of dimensions", "(Transpose q m)", "(Transpose p m)", "heads of a product"),
     ("reshape-product", "wrong dimension first", "(Transpose p rb)", "(Transpose q rb)", "heads of a product"),
     ("reshape-product", "operands swapped", "(MatMul ra pb)", "(MatMul pb ra)", "heads of a product"),
-    ("reshape-reduction", "wrong dimension", "(Reduce f e ra)", "(Reduce f d ra)", "split sums"),
+    ("reshape-reduction", "wrong dimension", "(Reduce f e ra)", "(Reduce f 0 ra)", "split sums"),
     ("reshape-reduction", "another reducer", "(Reduce f e ra)", '(Reduce "max" e ra)', "split sums"),
     ("reshape-repetition", "each row once", "each period 0", "1 period 0", "repeated rows"),
     ("reshape-repetition", "no period", "each period 0", "each 0 0", "repeated block"),
