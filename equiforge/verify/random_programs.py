@@ -21,7 +21,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from equiforge.dialects import forge
 from equiforge.dialects.tile_types import element_type_of, shape_of
-from equiforge.verify.random_idioms import IDIOMS, Parts
+from equiforge.verify.random_heads import RESHAPES
+from equiforge.verify.random_idioms import IDIOMS, Made, Parts
 
 EXTENTS = (2, 3, 4, 5)
 LARGEST = 2e3
@@ -56,6 +57,7 @@ class _Generator:
         self.random = random.Random(seed)
         self.size = size
         self.indexed = seed % 3 == 1
+        self.reshaped = seed % 5 == 2
         self.rank = self.random.choice((2, 2, 3))
         self.block = Block()
         self.values: list[_Value] = []
@@ -163,17 +165,10 @@ class _Generator:
             return
         name, number = self.random.choice(
             (
-                ("mul", 0.5),
-                ("mul", 1.0),
-                ("add", 0.0),
-                ("add", -0.0),
-                ("sub", 0.0),
-                ("sub", -0.0),
-                ("add", 1.0),
-                ("div", 4.0),
-                ("div", 1.0),
+                ("mul", 0.5), ("mul", 1.0), ("add", 0.0), ("add", -0.0), ("sub", 0.0), ("sub", -0.0), ("add", 1.0),
+                ("div", 4.0), ("div", 1.0),
             )
-        )
+        )  # fmt: skip
         shape = x.shape if self.random.random() < 0.25 else [1] * len(x.shape)
         constant = forge.ConstantOp(number, TensorType(f32, shape)).result
         sides = (constant, x.value) if self.random.random() < 0.3 and name != "div" else (x.value, constant)
@@ -423,13 +418,20 @@ class _Generator:
             case _:
                 pass
 
-    def algebra(self) -> None:
-        """One of :mod:`equiforge.verify.random_idioms`."""
+    def draw(self, idioms: Sequence[Callable[[Parts], Made]]) -> None:
         x = self.pick("f", lambda v: v.most <= 5)
         if x is None or len(x.shape) < 2:
             return
-        for op, most in self.random.choice(IDIOMS)(Parts(self, x)):
+        for op, most in self.random.choice(idioms)(Parts(self, x)):
             self.keep(op, most)
+
+    def algebra(self) -> None:
+        """One of :mod:`equiforge.verify.random_idioms`."""
+        self.draw(IDIOMS)
+
+    def heads(self) -> None:
+        """One of :mod:`equiforge.verify.random_heads`."""
+        self.draw(RESHAPES)
 
     # The whole
 
@@ -440,10 +442,13 @@ class _Generator:
             (self.mask, 2), (self.integer, 1), (self.boolean, 1), (self.softmax, 1), (self.norm, 1), (self.idiom, 4),
             *([(self.indexing, 8)] if self.indexed else []),
             (self.algebra, 8),
+            *([(self.heads, 12)] if self.reshaped else []),
         )  # fmt: skip
         with ImplicitBuilder(self.block):
             for _ in range(2):
                 self.argument(self.shape(), self.random.choice((f32, f32, f16, bf16)))
+            if self.reshaped:
+                self.heads()
             while self.operations() < self.size:
                 self.random.choices([s for s, _ in steps], [w for _, w in steps])[0]()
             unused = [

@@ -35,7 +35,7 @@ from equiforge.egraph.rule_syntax import atoms
 from equiforge.egraph.text import program_text
 from equiforge.verify.egraph_check import check_egraph, evaluate_classes, random_tile_sizes
 from equiforge.verify.hostile_arguments import DRAWS, hostile_arguments
-from equiforge.verify.instance_program import Program, finish
+from equiforge.verify.instance_program import Program, Rejected, finish
 from equiforge.verify.random_programs import random_arguments
 from equiforge.verify.rule_instances import Unbuildable, build_instances
 from equiforge.verify.rule_patterns import conclusions, is_term, prerequisites, read_pattern
@@ -139,7 +139,7 @@ def draw_instances(rule: RuleEntry, seed: int, tensor_level: bool = False, count
     words = atoms(rule.form)
     try:
         return finish(program, True, bool({"axis", "outer"} & words), "outer" in words, "within" in words)
-    except VerifyException:
+    except (Rejected, VerifyException):
         return None
 
 

@@ -31,6 +31,7 @@ from equiforge.egraph.rule_syntax import Expression
 from equiforge.egraph.text import collect_count
 from equiforge.verify.gather_instances import make_gather, make_index
 from equiforge.verify.instance_program import Program, Rejected, axis_name, is_tensor, shape_of
+from equiforge.verify.reshape_instances import MOVES, reshape_target
 from equiforge.verify.rule_patterns import Pattern, is_literal, is_term
 
 Want = dict[int, int]
@@ -51,8 +52,10 @@ class Instance:
         self.chooser = program.chooser
         self.values: dict[str, SSAValue] = {}
         self.attributes: dict[str, Any] = {}
-        self.rank = self.chooser.choice((2, 2, 3, 3, 4) if not program.tensor_level else (2, 2, 3))
-        extents = [self.chooser.choice((2, 3, 4)) for _ in range(self.rank)]
+        moves = bool(MOVES & pattern.relations)
+        ranks = (2, 2, 3) if program.tensor_level else (2, 3, 3, 4) if moves else (2, 2, 3, 3, 4)
+        self.rank = self.chooser.choice(ranks)
+        extents = [self.chooser.choice((2, 3, 4, 4, 6, 6) if moves else (2, 3, 4)) for _ in range(self.rank)]
         self.extents = extents if self.chooser.random() < 0.5 else [extents[0]] * self.rank
         self.roots: list[SSAValue] = []
 
@@ -168,7 +171,7 @@ class Instance:
 
     def children(self, parts: Sequence[Any], want: Want, like: Any, elements: Sequence[str | None]) -> list[SSAValue]:
         """Operands of a broadcasting op: terms before variables, so that arguments get extents that fit."""
-        order = sorted(range(len(parts)), key=lambda i: not isinstance(parts[i], list) and parts[i] not in self.values)
+        order = sorted(range(len(parts)), key=lambda i: not self.is_built(parts[i]))
         made: dict[int, SSAValue] = {}
         for place in order:
             around = like
@@ -317,14 +320,7 @@ class Instance:
 
     def make_reshape(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
         operand = self.class_of(term[2], want, None, element)
-        shape = list(shape_of(operand))
-        options = [tuple(shape), (*shape, 1), (1, *shape)]
-        if len(shape) > 2:
-            place = self.chooser.randrange(len(shape) - 1)
-            options += 2 * [(*shape[:place], shape[place] * shape[place + 1], *shape[place + 2 :])]
-        splits = [d for d, n in enumerate(shape) if n == 4]
-        options += [(*shape[:d], 2, 2, *shape[d + 1 :]) for d in splits]
-        return forge.ReshapeOp(operand, list(self.choose(term[1], options)))
+        return forge.ReshapeOp(operand, list(self.choose(term[1], [reshape_target(self, operand)])))
 
     def make_expand(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
         operand = self.class_of(term[2], want, None, element)

@@ -16,14 +16,17 @@ from xdsl.dialects.equivalence import Equivalence
 from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
+from equiforge.analysis.dim_rules import reshape_blocks
 from equiforge.cli import run
 from equiforge.dialects.forge import Forge
 from equiforge.egraph.catalogue import catalogue
 from equiforge.egraph.ir import to_module
 from equiforge.egraph.rule_forms import PAPER, family_counts, forms
+from equiforge.egraph.rule_syntax import atoms
 from equiforge.report.rules_page import COMMAND, lit_tests, rules_page
 from equiforge.verify.egraph_check import check_egraph
 from equiforge.verify.hostile_arguments import DRAWS, hostile_arguments
+from equiforge.verify.reshape_instances import MOVES
 from equiforge.verify.rule_certificates import certify_all, check_kind, check_rule, draw_instances, run_alone
 from equiforge.verify.rule_fuzz import fuzz
 from equiforge.verify.rule_patterns import prerequisites
@@ -125,7 +128,7 @@ def test_hostile_arguments_hold_every_special_number() -> None:
 
 def test_an_instance_is_a_typed_program_that_the_rule_matches() -> None:
     rule = catalogue().rule("row-scale")
-    graph = draw_instances(rule, 3)
+    graph = draw_instances(rule, 5)
     assert graph is not None
     to_module(graph).verify()
     engine, found = run_alone(rule, graph)
@@ -134,6 +137,23 @@ def test_an_instance_is_a_typed_program_that_the_rule_matches() -> None:
     assert {name for name, count in engine.stats.matches.items() if count} & {
         r.name for r in RULES if unanalysed(r)
     } == {"row-scale"}
+
+
+MOVING = [rule.name for rule in RULES if MOVES & atoms(rule.form) and check_kind(rule) != "marker"]
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_instances_of_rules_about_reshapes_split_and_merge(name: str) -> None:
+    """Reshapes that add dimensions of size 1 alone would show little of a rule."""
+    changed = 0
+    for seed in range(10):
+        graph = draw_instances(catalogue().rule(name), seed)
+        assert graph is not None
+        made = [(node.children[0], c) for c, nodes in graph for node in nodes if node.op == "reshape"]
+        for before, after in made:
+            blocks = reshape_blocks(graph.types[before].shape, graph.types[after].shape)
+            changed += any(len(olds) + len(news) > 2 for olds, news in blocks)
+    assert changed >= 15
 
 
 def unanalysed(rule: object) -> bool:

@@ -4,6 +4,7 @@
 # Tables read best with a case a line.
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i32
 
 from equiforge.dialects import forge
-from equiforge.egraph import engine, repair
+from equiforge.egraph import engine, moved_reshapes, repair, reshape_tables
 from equiforge.egraph.catalogue import catalogue, read_catalogue
+from equiforge.egraph.encode import encode
 from equiforge.egraph.engine import SaturationOptions
 from equiforge.egraph.families import synthesize
 from equiforge.egraph.repair_forms import Repair
@@ -159,6 +161,18 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     ),
     "expanded difference": lambda: build([COLUMN, COLUMN], lambda x, y: F.ExpandOp(F.SubOp(x, y), [4, 4])),
     "expanded slice": lambda: build([t(6, 1)], lambda x: F.ExpandOp(F.SliceOp(F.ExpOp(x), 0, 1, 4), [3, 4])),
+    # Splits and merges of two by two, so that an exchange of dimensions is a wrong value.
+    "heads of a product": lambda: build([t(2, 2), t(2, 8)], lambda a, b: F.ReshapeOp(F.MatmulOp(a, b), [2, 2, 2, 2])),
+    "merged batches": lambda: build([t(2, 2, 2), t(2, 2, 2)], lambda a, b: F.ReshapeOp(F.MatmulOp(a, b), [4, 2])),
+    "split sums": lambda: build([t(4, 3)], lambda x: F.ReshapeOp(F.ReduceOp("sum", x, 1), [2, 2, 1])),
+    "sums of merged dimensions": lambda: build([t(2, 4, 2)], lambda x: F.ReshapeOp(F.ReduceOp("sum", x, 1), [4, 1])),
+    "repeated rows": lambda: build([t(2, 1, 3)], lambda x: F.ReshapeOp(F.ExpandOp(F.ExpOp(x), [2, 2, 3]), [4, 3])),
+    "repeated block": lambda: build([t(1, 2, 3)], lambda x: F.ReshapeOp(F.ExpandOp(F.ExpOp(x), [2, 2, 3]), [4, 3])),
+    "merged heads": lambda: build([t(2, 2, 2), t(4, 3)], lambda x, w: F.MatmulOp(F.ReshapeOp(F.ExpOp(x), [2, 4]), w)),
+    "merged rows": lambda: build([t(2, 4), t(2, 2, 3)], lambda x, w: F.MatmulOp(x, F.ReshapeOp(F.ExpOp(w), [4, 3]))),
+    "gated merge": lambda: build([t(2, 2, 2), t(1, 4)], lambda x, y: F.SubOp(F.ReshapeOp(F.ExpOp(x), [2, 4]), y)),
+    "merge taken off": lambda: build([t(2, 2, 2), t(1, 4)], lambda x, y: F.SubOp(y, F.ReshapeOp(F.ExpOp(x), [2, 4]))),
+    "tanh of a merge": lambda: build([t(2, 2, 2)], lambda x: F.TanhOp(F.ReshapeOp(F.ExpOp(x), [2, 4]))),
     "max of negated": lambda: build([SQUARE], lambda x: F.ReduceOp("max", F.NegOp(x), 1)),
     "max of difference": lambda: build([SQUARE, COLUMN], lambda x, a: F.ReduceOp("max", F.SubOp(limited(a), x), 1)),
     "max of quotients": lambda: build([SQUARE], lambda x: F.ReduceOp("max", F.DivOp(x, c(-4.0)), 1)),
@@ -329,6 +343,25 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("partials-combine", "wrong tile", "(View i q a)", "(View -1 q a)", "batched sum"),
     ("partials-collect", "one array for a total", *ONE_ARRAY, "square and product"),
     ("partials-combine", "by the same axis", "(!= p q)", "", "square and product"),
+    ("reshape-product", "wrong order of dimensions", "(Transpose q m)", "(Transpose p m)", "heads of a product"),
+    ("reshape-product", "wrong dimension first", "(Transpose p rb)", "(Transpose q rb)", "heads of a product"),
+    ("reshape-product", "operands swapped", "(MatMul ra pb)", "(MatMul pb ra)", "heads of a product"),
+    ("reshape-reduction", "wrong dimension", "(Reduce f e ra)", "(Reduce f 0 ra)", "split sums"),
+    ("reshape-reduction", "another reducer", "(Reduce f e ra)", '(Reduce "max" e ra)', "split sums"),
+    ("reshape-repetition", "each row once", "each period 0", "1 period 0", "repeated rows"),
+    ("reshape-repetition", "no period", "each period 0", "each 0 0", "repeated block"),
+    ("reshape-repetition", "each and period swapped", "each period 0", "period each 0", "repeated rows"),
+    ("merged-left-contraction", "not transposed", "(Transpose q ra)", "ra", "merged heads"),
+    ("merged-left-contraction", "another reducer", '(Reduce "sum" h m)', '(Reduce "max" h m)', "merged heads"),
+    ("merged-left-contraction", "replicated operand", "(View h p rb)", "(View -1 p rb)", "merged heads"),
+    ("merged-right-contraction", "operands swapped", "(MatMul (View h p qa) (View h p rb))", "(MatMul (View h p rb) (View h p qa))", "merged rows"),
+    ("merged-right-contraction", "another reducer", '(PReduce "sum" p e)', '(PReduce "max" p e)', "merged rows"),
+    ("merged-right-contraction", "wrong dimension", "(View h p rb)", "(View 1 p rb)", "merged rows"),
+    ("merge-after-unary", "another operator", "(let y (Unary o a))", '(let y (Unary "abs" a))', "tanh of a merge"),
+    ("merge-after-unary", "not merged", "(union x (Reshape s y))", "(union x y)", "tanh of a merge"),
+    ("merge-after-left", "operands swapped", "(Binary o a rb)", "(Binary o rb a)", "gated merge"),
+    ("merge-after-right", "operands swapped", "(Binary o rb a)", "(Binary o a rb)", "merge taken off"),
+    ("transpose-same", "no side condition", "(identity p)", "", "computed transpose"),
 ]  # fmt: skip
 
 ALGEBRA_MUTANTS: list[tuple[str, str, str, str, str]] = [
@@ -565,6 +598,58 @@ def test_its_certificate_catches_a_damaged_rule(
     check = check_rule(entry)
     assert not check.ok, f"{rule} with {damage} keeps its certificate"
     assert "no instance matched" not in str(check.failure)
+
+
+TABLE_MUTANTS: list[tuple[str, str, str, str, str]] = [
+    # function, what is damaged, old text, new text, program that shows it
+    ("moved_reshape", "no side condition", "None in left.values() or None in right.values()", "False", "merged batches"),
+    ("moved_reshape", "wrong dimension", "tuple(made.index(d) for d in range(wide))", "tuple(made)", "heads of a product"),
+    ("moved_reduction", "no side condition", " or any(olds[0] < dim < olds[-1] for olds, _ in runs)", "", "sums of merged dimensions"),
+    ("repetition", "inner and outer swapped", "grown_dim > kept", "grown_dim < kept", "repeated rows"),
+    ("repetition", "inner and outer swapped", "grown_dim > kept", "grown_dim < kept", "repeated block"),
+    ("split_contraction", "wrong dimension", "batch + 1, batch, batch + 2)", "batch, batch + 1, batch + 2)", "merged heads"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "damage", "old", "new", "shown_by"), TABLE_MUTANTS)
+def test_a_damaged_table_is_caught(
+    monkeypatch: pytest.MonkeyPatch, function: str, damage: str, old: str, new: str, shown_by: str
+) -> None:
+    """What a reshape becomes on an operand is said by tables: the rules take it from there."""
+    source = inspect.getsource(getattr(moved_reshapes, function))
+    assert source.count(old) == 1, f"{function} has no single {old}"
+    damaged = dict(vars(moved_reshapes))
+    exec(source.replace(old, new), damaged)
+    monkeypatch.setattr(reshape_tables, function, damaged[function])
+    assert is_wrong(PROGRAMS[shown_by]()), f"{function} with {damage} goes unnoticed"
+
+
+ECONOMY: list[tuple[str, str, Callable[[], ModuleOp]]] = [
+    # Conditions that keep a rule from where it is true and of no use: without one it matches.
+    ("reshape-repetition", "(computed a)", lambda: build([t(3, 1)], lambda x: F.ReshapeOp(F.ExpandOp(x, [3, 2]), [6]))),
+    ("merged-left-contraction", "(computed c)", lambda: build([t(5, 2, 3), t(6, 4)], lambda x, w: F.MatmulOp(F.ReshapeOp(x, [5, 6]), w))),
+    ("merged-right-contraction", "(computed c)", lambda: build([t(5, 6), t(2, 3, 4)], lambda x, w: F.MatmulOp(x, F.ReshapeOp(w, [6, 4])))),
+    ("merge-after-unary", "(computed a)", lambda: build([t(2, 3)], lambda x: F.TanhOp(F.ReshapeOp(x, [6])))),
+    ("merge-after-unary", "(merges t s)", lambda: build([t(6, 2)], lambda x: F.TanhOp(F.ReshapeOp(F.ExpOp(x), [2, 3, 2])))),
+    ("merge-after-left", "(computed a)", lambda: build([t(2, 3), t(6)], lambda x, y: F.SubOp(F.ReshapeOp(x, [6]), y))),
+    ("merge-after-right", "(computed a)", lambda: build([t(2, 3), t(6)], lambda x, y: F.SubOp(y, F.ReshapeOp(x, [6])))),
+    ("store-before-merge", "(merges (ty a) s)", lambda: build([t(6, 2)], lambda x: F.ReshapeOp(F.ExpOp(x), [2, 3, 2]))),
+]  # fmt: skip
+
+
+def matches_alone(rule: str, module: ModuleOp) -> int:
+    run = engine.Engine(encode(module, whole_extent=1), replace(OPTIONS, only=(rule,)))
+    run.saturate()
+    return run.stats.matches.get(rule, 0)
+
+
+@pytest.mark.parametrize(("rule", "condition", "make"), ECONOMY, ids=[f"{rule}: {text}" for rule, text, _ in ECONOMY])
+def test_a_condition_keeps_a_rule_from_where_it_is_of_no_use(
+    monkeypatch: pytest.MonkeyPatch, rule: str, condition: str, make: Callable[[], ModuleOp]
+) -> None:
+    assert matches_alone(rule, make()) == 0
+    monkeypatch.setattr(engine, "rule_text", damaged_text(rule, condition, ""))
+    assert matches_alone(rule, make()) > 0
 
 
 def test_the_kinds_of_damage_are_many() -> None:
