@@ -174,3 +174,25 @@ def repetition(operand: Dims, expanded: Dims, target: Dims) -> Repetition | None
     inner = grown_dim > kept
     each, period = (expanded[grown_dim], 0) if inner else (1, operand[kept])
     return Repetition(tuple(shape), (*shape, *groups), dim, each, period)
+
+
+class TransposedMerge(NamedTuple):
+    """``T(p, reshape(x))`` as ``reshape(T(perm, x))`` to the shape ``target``."""
+
+    perm: Dims
+    permuted_type: Dims
+    target: Dims
+
+
+def transposed_merge(operand: Dims, target: Dims, perm: Dims) -> TransposedMerge | None:
+    """A transposition of what a reshape of an operand of type ``operand`` to the shape ``target`` merges, before it:
+    what is merged moves together. None if the reshape splits a dimension."""
+    rank = len(operand) // 2
+    runs = reshape_blocks(operand[:rank], target)
+    if any(len(news) > 1 for _, news in runs):
+        return None
+    merged = {news[0]: olds for olds, news in runs if news}
+    order = [old for new in perm for old in merged.get(new, [])]
+    order += [old for old in range(rank) if old not in order]  # of size 1, wherever they are
+    permuted = (*(operand[d] for d in order), *(operand[rank + d] for d in order))
+    return TransposedMerge(tuple(order), permuted, tuple(target[d] for d in perm))

@@ -13,10 +13,12 @@ from equiforge.egraph.moved_reshapes import (
     MovedReshape,
     Repetition,
     SplitContraction,
+    TransposedMerge,
     moved_reduction,
     moved_reshape,
     repetition,
     split_contraction,
+    transposed_merge,
 )
 
 Dims = tuple[int, ...]
@@ -40,26 +42,35 @@ class ReshapeTables:
     def __init__(self, graph: EGraph, known: Iterable[Dims]):
         self.known = set(known)
         self.pairs: dict[tuple[Dims, Dims], Reshaped] = {}
+        self.own_types: set[Dims] = set()
+        """Types that reshapes of the program result in, also where they move to operands of pointwise ops."""
         self.operands: dict[tuple[Dims, Dims, Dims], Reshaped] = {}
         self.products: dict[tuple[Dims, Dims, Dims, Dims], MovedReshape] = {}
         self.reductions: dict[tuple[Dims, Dims, int], MovedReduction] = {}
         self.contractions: dict[tuple[Dims, Dims], SplitContraction] = {}
         self.repetitions: dict[tuple[Dims, Dims, Dims], Repetition] = {}
+        self.transposed: dict[tuple[Dims, Dims, Dims], TransposedMerge] = {}
         self._factors: dict[Dims, set[tuple[Dims, Dims]]] = {}
         self._reduced: dict[Dims, set[tuple[Dims, int]]] = {}
         self._expanded: dict[Dims, set[Dims]] = {}
-        work = self._of_program(graph)
-        while work and len(self.pairs) < _MOST_PAIRS:
-            pair = work.pop(0)
-            if pair[:2] not in self.pairs:
-                self.pairs[pair.operand, pair.target] = pair
-                work += self._on_operands(pair)
-                for derived in (*self._on_products(pair), *self._on_contractions(pair), *self._on_others(pair)):
-                    if _only_units(derived):
-                        # Views go through it, so that what it looks at need not move.
-                        self.pairs.setdefault(derived[:2], derived)
-                    else:
-                        work.append(derived)
+        self._transposes: dict[Dims, set[Dims]] = {}
+        self._reshapes: dict[Dims, set[Reshaped]] = {}
+        own, moved = self._of_program(graph), list[Reshaped]()
+        while (own or moved) and len(self.pairs) < _MOST_PAIRS:
+            is_own = bool(own)
+            pair = (own or moved).pop(0)
+            if pair[:2] in self.pairs:
+                continue
+            self.pairs[pair.operand, pair.target] = pair
+            (own if is_own else moved).extend(self._on_operands(pair))
+            if is_own:
+                self.own_types.add(pair.result)
+            for derived in (*self._on_products(pair), *self._on_contractions(pair), *self._on_others(pair)):
+                if _only_units(derived):
+                    # Views go through it, so that what it looks at need not move.
+                    self.pairs.setdefault(derived[:2], derived)
+                else:
+                    moved.append(derived)
 
     def _of_program(self, graph: EGraph) -> list[Reshaped]:
         """The reshapes of a program; notes its products, reductions and expansions by the types of their results."""
@@ -71,6 +82,9 @@ class ReshapeTables:
                 operands = tuple(types[c] for c in node.children)
                 if node.op == "reshape":
                     found.append(Reshaped(operands[0], graph.types[class_id].shape, made))
+                    self._reshapes.setdefault(operands[0], set()).add(found[-1])
+                elif node.op == "transpose":
+                    self._transposes.setdefault(operands[0], set()).add(tuple(int(d) for d in node.attrs))
                 elif node.op == "matmul":
                     self._factors.setdefault(made, set()).add((operands[0], operands[1]))
                 elif node.op == "reduce":
@@ -81,8 +95,8 @@ class ReshapeTables:
 
     @property
     def types(self) -> set[Dims]:
-        """Types of reshaped operands."""
-        return {p.result for p in (*self.pairs.values(), *self.operands.values())}
+        """Types that reshapes result in and look at, wherever they move."""
+        return {t for p in (*self.pairs.values(), *self.operands.values()) for t in (p.operand, p.result)}
 
     def _on_operands(self, pair: Reshaped) -> list[Reshaped]:
         rank = len(pair.operand) // 2
@@ -155,6 +169,21 @@ class ReshapeTables:
         if self.merges(pair):
             rank = len(pair.operand) // 2
             found.append(Reshaped(pair.result, pair.operand[:rank], pair.operand))
+            found += self._on_transposes(pair)
+        return found
+
+    def _on_transposes(self, pair: Reshaped) -> list[Reshaped]:
+        """Transpositions of what a reshape merges, and the reshapes that follow these."""
+        found: list[Reshaped] = []
+        wide = len(pair.target)
+        for perm in sorted(self._transposes.get(pair.result, ())):
+            moved = transposed_merge(pair.operand, pair.target, perm)
+            if moved is not None:
+                self.transposed[pair.operand, pair.target, perm] = moved
+                result = (*moved.target, *(pair.result[wide + d] for d in perm))
+                found.append(Reshaped(moved.permuted_type, moved.target, result))
+                following = sorted(self._reshapes.get(result, ()))
+                found += [Reshaped(moved.permuted_type, after.target, after.result) for after in following]
         return found
 
     @staticmethod
@@ -164,9 +193,9 @@ class ReshapeTables:
 
     @property
     def perms(self) -> set[Dims]:
-        """Permutations that products take."""
+        """Permutations where a reshape moves through a product or a transposition."""
         moved = {p for moved in self.products.values() for p in (moved.perm, moved.order)}
-        return moved | {split.perm for split in self.contractions.values()}
+        return moved | {moved.perm for moved in (*self.contractions.values(), *self.transposed.values())}
 
     def lines(self) -> list[str]:
         """The tables as egglog text."""
@@ -189,6 +218,7 @@ class ReshapeTables:
             ("reduction-reshaped", self.reductions),
             ("contraction-split", self.contractions),
             ("repetition-reshaped", self.repetitions),
+            ("merge-transposed", self.transposed),
         ]
         for relation, table in rows:
             lines += [f"({relation} {_row((*key, *moved))})" for key, moved in sorted(table.items())]

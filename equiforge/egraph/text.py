@@ -16,6 +16,8 @@ Dims = tuple[int, ...]
 """A logical type as the rules see it: the shape, then the dimension group of each dimension."""
 
 _MAX_TYPES = 160
+_MOST_GROWTH = 3
+"""How often as many types as a program has its tables may have, if that is more."""
 _COLLECTED_TILE = 256
 _MOST_SLICES = 64
 SPLIT_BELOW = 1 << 21
@@ -125,12 +127,12 @@ def _permute(perm: Dims, ty: Dims) -> Dims:
     return (*(ty[p] for p in perm), *(ty[rank + p] for p in perm))
 
 
-def _all_types(graph: EGraph, perms: list[Dims]) -> set[Dims]:
-    """Types of the program closed under broadcasting and the given permutations, up to a limit."""
-    types = _program_types(graph)
-    types |= ReshapeTables(graph, types).types
+def _closed_types(types: set[Dims], perms: list[Dims]) -> set[Dims]:
+    """Types closed under broadcasting and the given permutations, up to a limit."""
+    most = max(_MAX_TYPES, _MOST_GROWTH * len(types))
+    types = set(types)
     frontier = set(types)
-    while frontier and len(types) < _MAX_TYPES:
+    while frontier and len(types) < most:
         fresh: set[Dims] = set()
         for a in frontier:
             fresh.update(_permute(p, a) for p in perms if 2 * len(p) == len(a))
@@ -227,26 +229,27 @@ def _tables(graph: EGraph) -> list[str]:
     perms: list[Dims] = [(*range(r - 2), r - 1, r - 2) for r in ranks if r >= 2]
     perms += [tuple(int(a) for a in n.attrs) for nodes in graph.nodes.values() for n in nodes if n.op == "transpose"]
     reshapes = ReshapeTables(graph, _program_types(graph))
-    perms += sorted(reshapes.perms)
     closed = set(perms)
     for p, q in itertools.product(perms, perms):
         if len(p) == len(q):
             closed.add(tuple(q[i] for i in p))
     perms = sorted(closed)
-    types = sorted(_all_types(graph, perms))
+    closed_types = _closed_types(_program_types(graph) | reshapes.own_types, perms)
+    # Where reshapes move, all types are known: they need not be closed under what algebra makes of them.
+    types = sorted(closed_types | reshapes.types)
     lines = [f"(dim {i})" for i in range(-1, max(ranks, default=0) + 1)]
     lines[0] = ""
     lines += [f"(set (zeros {r}) {_vec([0] * r)})" for r in {*ranks, *(r + 1 for r in ranks)}]
     lines += [f"(set (unit-type {r}) {_vec([1] * r + [-1] * r)})" for r in ranks]
     lines += [f"(set (swap-last {r}) {_vec((*range(r - 2), r - 1, r - 2))})" for r in ranks if r >= 2]
-    lines += [f"(identity {_vec(p)})" for p in perms if p == tuple(range(len(p)))]
-    for p, q in itertools.product(perms, perms):
-        if len(p) == len(q) and (c := tuple(q[i] for i in p)) in closed:
+    lines += [f"(identity {_vec(tuple(range(r)))})" for r in ranks]
+    for p, q in itertools.product(sorted(closed | reshapes.perms), repeat=2):
+        if len(p) == len(q) and ((c := tuple(q[i] for i in p)) in closed or not {p, q} <= closed):
             lines.append(f"(set (composed {_vec(p)} {_vec(q)}) {_vec(c)})")
-    for p, t in itertools.product(perms, types):
+    for p, t in itertools.product(perms, sorted(closed_types)):
         if 2 * len(p) == len(t):
             lines.append(f"(set (transposed {_vec(p)} {_vec(t)}) {_vec(_permute(p, t))})")
-    for a, b in itertools.product(types, types):
+    for a, b in itertools.product(sorted(closed_types), repeat=2):
         if (t := _broadcast(a, b)) is not None:
             lines.append(f"(set (broadcast {_vec(a)} {_vec(b)}) {_vec(t)})")
     lines += _reshape_table(graph)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from equiforge.verify.rule_instances import Instance
 
 Shape = tuple[int, ...]
-MOVES = frozenset({"product-reshaped", "reduction-reshaped", "repetition-reshaped", "contraction-split", "merges"})
+_MERGES = frozenset({"merges", "merge-transposed"})
+MOVES = _MERGES | {"product-reshaped", "reduction-reshaped", "repetition-reshaped", "contraction-split"}
 """Tables that a rule about the reshape of a computed value reads."""
 
 
@@ -24,7 +25,7 @@ def reshape_target(instance: Instance, operand: SSAValue) -> Shape:
     if not asked:
         return chooser.choice(_any(instance, shape))
     grown = _grown(operand)
-    if "merges" in asked:
+    if asked & _MERGES:
         runs = [(i, j) for i in range(len(shape)) for j in range(i + 2, len(shape) + 1)]
     elif "contraction-split" in asked:
         # The columns of a left operand, or the rows of a right one.

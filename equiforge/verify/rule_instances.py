@@ -307,6 +307,12 @@ class Instance:
         return tile.CollectOp(operand, axis_name(axis), self.count(axis))
 
     def make_transpose(self, term: Any, want: Want, like: Any, element: str | None) -> Operation:
+        if MOVES & self.pattern.relations:
+            # The operand is a reshape, of any rank.
+            operand = self.class_of(term[2], {}, None, element)
+            perm = list(range(len(shape_of(operand))))
+            self.chooser.shuffle(perm)
+            return forge.TransposeOp(operand, self.choose(term[1], [tuple(perm)]))
         inverse = list(range(self.rank))
         self.chooser.shuffle(inverse)
         if self.chooser.random() < 0.5:

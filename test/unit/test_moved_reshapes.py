@@ -20,6 +20,7 @@ from equiforge.egraph.moved_reshapes import (
     moved_reshape,
     repetition,
     split_contraction,
+    transposed_merge,
 )
 
 Dims = tuple[int, ...]
@@ -228,3 +229,30 @@ def test_one_dimension_that_grows_is_merged_with_one_that_does_not(
 ) -> None:
     moved = repetition(typed(operand), expanded, typed(target, 100))
     assert (None if moved is None else (moved.dim, moved.each, moved.period)) == found
+
+
+@given(reshapes(), st.data())
+def test_a_transposition_of_a_merge_is_a_merge_of_a_transposition(case: tuple[Dims, Dims], data: st.DataObject) -> None:
+    shape, target = case
+    perm = tuple(data.draw(st.permutations(range(len(target)))))
+    moved = transposed_merge(typed(shape), target, perm)
+    if moved is None:
+        return
+    x = numbered(shape)
+    assert torch.equal(x.permute(moved.perm).reshape(moved.target), x.reshape(target).permute(perm))
+    assert permuted(typed(shape), moved.perm) == moved.permuted_type and consistent(moved.permuted_type)
+
+
+@pytest.mark.parametrize(
+    ("shape", "target", "perm", "found"),
+    [
+        ((2, 3, 4, 5), (6, 4, 5), (1, 0, 2), (2, 0, 1, 3)),
+        ((2, 3, 4, 5), (2, 12, 5), (2, 1, 0), (3, 1, 2, 0)),
+        ((1, 2, 3, 4), (1, 6, 4), (0, 2, 1), (3, 1, 2, 0)),
+        ((6, 4), (2, 3, 4), (2, 0, 1), None),  # a dimension is split
+        ((2, 6, 5), (3, 4, 5), (1, 0, 2), None),  # merged and split in one run
+    ],
+)
+def test_what_is_merged_moves_together(shape: Dims, target: Dims, perm: Dims, found: Dims | None) -> None:
+    moved = transposed_merge(typed(shape), target, perm)
+    assert (None if moved is None else moved.perm) == found

@@ -172,6 +172,8 @@ PROGRAMS: dict[str, Callable[[], ModuleOp]] = {
     "merged rows": lambda: build([t(2, 4), t(2, 2, 3)], lambda x, w: F.MatmulOp(x, F.ReshapeOp(F.ExpOp(w), [4, 3]))),
     "gated merge": lambda: build([t(2, 2, 2), t(1, 4)], lambda x, y: F.SubOp(F.ReshapeOp(F.ExpOp(x), [2, 4]), y)),
     "merge taken off": lambda: build([t(2, 2, 2), t(1, 4)], lambda x, y: F.SubOp(y, F.ReshapeOp(F.ExpOp(x), [2, 4]))),
+    "turned merge": lambda: build([t(2, 2, 2)], lambda x: F.TransposeOp(F.ReshapeOp(F.ExpOp(x), [4, 2]), [1, 0])),
+    "turned split": lambda: build([t(2, 2, 4)], lambda x: F.TransposeOp(F.ReshapeOp(F.ExpOp(x), [4, 2, 2]), [2, 1, 0])),
     "tanh of a merge": lambda: build([t(2, 2, 2)], lambda x: F.TanhOp(F.ReshapeOp(F.ExpOp(x), [2, 4]))),
     "max of negated": lambda: build([SQUARE], lambda x: F.ReduceOp("max", F.NegOp(x), 1)),
     "max of difference": lambda: build([SQUARE, COLUMN], lambda x, a: F.ReduceOp("max", F.SubOp(limited(a), x), 1)),
@@ -361,6 +363,7 @@ MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("merge-after-unary", "not merged", "(union x (Reshape s y))", "(union x y)", "tanh of a merge"),
     ("merge-after-left", "operands swapped", "(Binary o a rb)", "(Binary o rb a)", "gated merge"),
     ("merge-after-right", "operands swapped", "(Binary o rb a)", "(Binary o a rb)", "merge taken off"),
+    ("merge-after-transpose", "not transposed", "(Transpose q a)", "a", "turned merge"),
     ("transpose-same", "no side condition", "(identity p)", "", "computed transpose"),
 ]  # fmt: skip
 
@@ -608,6 +611,7 @@ TABLE_MUTANTS: list[tuple[str, str, str, str, str]] = [
     ("repetition", "inner and outer swapped", "grown_dim > kept", "grown_dim < kept", "repeated rows"),
     ("repetition", "inner and outer swapped", "grown_dim > kept", "grown_dim < kept", "repeated block"),
     ("split_contraction", "wrong dimension", "batch + 1, batch, batch + 2)", "batch, batch + 1, batch + 2)", "merged heads"),
+    ("transposed_merge", "no side condition", "any(len(news) > 1 for _, news in runs)", "False", "turned split"),
 ]  # fmt: skip
 
 
@@ -633,6 +637,7 @@ ECONOMY: list[tuple[str, str, Callable[[], ModuleOp]]] = [
     ("merge-after-unary", "(merges t s)", lambda: build([t(6, 2)], lambda x: F.TanhOp(F.ReshapeOp(F.ExpOp(x), [2, 3, 2])))),
     ("merge-after-left", "(computed a)", lambda: build([t(2, 3), t(6)], lambda x, y: F.SubOp(F.ReshapeOp(x, [6]), y))),
     ("merge-after-right", "(computed a)", lambda: build([t(2, 3), t(6)], lambda x, y: F.SubOp(y, F.ReshapeOp(x, [6])))),
+    ("merge-after-transpose", "(computed a)", lambda: build([t(2, 3, 4)], lambda x: F.TransposeOp(F.ReshapeOp(x, [6, 4]), [1, 0]))),
     ("store-before-merge", "(merges (ty a) s)", lambda: build([t(6, 2)], lambda x: F.ReshapeOp(F.ExpOp(x), [2, 3, 2]))),
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph,saturate{rules=merge-after-unary,merge-after-left,merge-after-right}' | filecheck %s
+// RUN: equiforge-opt %s --split-input-file -p 'convert-forge-to-egraph,saturate{rules=merge-after-unary,merge-after-left,merge-after-right,merge-after-transpose}' | filecheck %s
 
 // Dimensions of computed values are merged after the pointwise ops that look at them.
 
@@ -148,4 +148,58 @@ func.func @main(%single: tensor<1x3x4xf32>, %b: tensor<2x12xf32>) -> tensor<2x12
   %r = forge.reshape %e : (tensor<1x3x4xf32>) -> tensor<1x12xf32>
   %y = forge.sub %b, %r : (tensor<2x12xf32>, tensor<1x12xf32>) -> tensor<2x12xf32>
   func.return %y : tensor<2x12xf32>
+}
+
+// -----
+
+// merge-after-transpose.
+// CHECK-LABEL: func.func @main(%turned
+// CHECK:      %turned_1 = equivalence.class %turned
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.exp %turned_1 : tensor<2x3x4x5xf32>
+// CHECK-NEXT: %e = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.reshape %e : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+// CHECK-NEXT: %r = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.reshape [[V4:%[0-9]+]] : (tensor<4x2x3x5xf32>) -> tensor<4x6x5xf32>
+// CHECK-NEXT: [[V5:%[0-9]+]] = forge.transpose %r perm [1, 0, 2] : (tensor<6x4x5xf32>) -> tensor<4x6x5xf32>
+// CHECK-NEXT: %y = equivalence.class [[V3]], [[V5]]
+// CHECK-NEXT: [[V6:%[0-9]+]] = forge.transpose %e perm [2, 0, 1, 3] : (tensor<2x3x4x5xf32>) -> tensor<4x2x3x5xf32>
+// CHECK-NEXT: [[V4]] = equivalence.class [[V6]]
+func.func @main(%turned: tensor<2x3x4x5xf32>) -> tensor<4x6x5xf32> {
+  %e = forge.exp %turned : tensor<2x3x4x5xf32>
+  %r = forge.reshape %e : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+  %y = forge.transpose %r perm [1, 0, 2] : (tensor<6x4x5xf32>) -> tensor<4x6x5xf32>
+  func.return %y : tensor<4x6x5xf32>
+}
+
+// -----
+
+// Not merge-after-transpose: the reshape is of what is in memory.
+// CHECK-LABEL: func.func @main(%kept
+// CHECK:      %kept_1 = equivalence.class %kept
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.reshape %kept_1 : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+// CHECK-NEXT: %r = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.transpose %r perm [1, 0, 2] : (tensor<6x4x5xf32>) -> tensor<4x6x5xf32>
+// CHECK-NEXT: %y = equivalence.class [[V2]]
+func.func @main(%kept: tensor<2x3x4x5xf32>) -> tensor<4x6x5xf32> {
+  %r = forge.reshape %kept : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+  %y = forge.transpose %r perm [1, 0, 2] : (tensor<6x4x5xf32>) -> tensor<4x6x5xf32>
+  func.return %y : tensor<4x6x5xf32>
+}
+
+// -----
+
+// Not merge-after-transpose: a dimension is split.
+// CHECK-LABEL: func.func @main(%apart
+// CHECK:      %apart_1 = equivalence.class %apart
+// CHECK-NEXT: [[V1:%[0-9]+]] = forge.exp %apart_1 : tensor<6x4x5xf32>
+// CHECK-NEXT: %e = equivalence.class [[V1]]
+// CHECK-NEXT: [[V2:%[0-9]+]] = forge.reshape %e : (tensor<6x4x5xf32>) -> tensor<2x3x4x5xf32>
+// CHECK-NEXT: %r = equivalence.class [[V2]]
+// CHECK-NEXT: [[V3:%[0-9]+]] = forge.transpose %r perm [2, 0, 1, 3] : (tensor<2x3x4x5xf32>) -> tensor<4x2x3x5xf32>
+// CHECK-NEXT: %y = equivalence.class [[V3]]
+func.func @main(%apart: tensor<6x4x5xf32>) -> tensor<4x2x3x5xf32> {
+  %e = forge.exp %apart : tensor<6x4x5xf32>
+  %r = forge.reshape %e : (tensor<6x4x5xf32>) -> tensor<2x3x4x5xf32>
+  %y = forge.transpose %r perm [2, 0, 1, 3] : (tensor<2x3x4x5xf32>) -> tensor<4x2x3x5xf32>
+  func.return %y : tensor<4x2x3x5xf32>
 }
