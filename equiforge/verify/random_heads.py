@@ -81,6 +81,18 @@ def gated_merge(p: Parts) -> Made:
     return [(op(*sides), 3.0)]
 
 
+def turned_merge(p: Parts) -> Made:
+    """Two of three leading dimensions merged, then moved behind another one, and at times merged with the last."""
+    number, size = p.pick((2, 2), (2, 3), (3, 2))
+    *batch, rows, columns = p.shape
+    made = f.TanhOp(p.source.argument([*batch, number, size, rows, columns]).value)
+    merged = f.ReshapeOp(made, [*batch, number * size, rows, columns])
+    turned = _exchanged(merged, p.rank + 1, p.rows)
+    if p.pick(True, False):
+        return [(turned, 1.0)]
+    return [(f.ReshapeOp(turned, [*batch, rows, number * size * columns]), 1.0)]
+
+
 def merged_contraction(p: Parts) -> Made:
     """A product over dimensions that are merged, of the left operand or of the right one."""
     number, size = p.pick((2, 2), (2, 3), (3, 2))
@@ -124,6 +136,6 @@ def _few_dimensions(idiom: Callable[[Parts], Made]) -> Callable[[Parts], Made]:
 
 
 RESHAPES: Sequence[Callable[[Parts], Made]] = tuple(
-    map(_few_dimensions, (heads, heads, attention, gated_merge, merged_contraction, repetition, reduced))
+    map(_few_dimensions, (heads, heads, attention, gated_merge, turned_merge, merged_contraction, repetition, reduced))
 )
 """The idioms about reshapes of computed values."""
