@@ -49,7 +49,7 @@ class Options:
     whole_extent: int = 256
     """Reduced dimensions up to this extent are held whole in a tile; larger ones can be looped over."""
     disabled_rules: tuple[str, ...] = ()
-    """Rules or rule families that don't run."""
+    """Rules, rulesets or rule families that don't run."""
     compile: bool = True
     """Compile the full-size modules for the target."""
     max_seconds: float = 60.0
@@ -60,6 +60,13 @@ class Options:
     """Processes that search subgraphs; 0 for one a core. The result does not depend on it."""
     remember: bool = True
     """Keep the results of subgraphs between runs."""
+
+    def __post_init__(self):
+        """Raises EquiforgeError for a name in ``disabled_rules`` that stands for nothing."""
+        if self.disabled_rules:
+            from equiforge.egraph.engine import check_rule_names
+
+            check_rule_names(self.disabled_rules)
 
     def partitions(self, module: ModuleOp) -> bool | None:
         """Whether the program is searched by subgraphs; None if that depends on what its e-graph as a whole gives."""

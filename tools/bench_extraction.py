@@ -10,10 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +31,9 @@ from equiforge.search.extract import Extraction, ExtractOptions
 STRATEGIES = ("early", "after", "none")
 COUNTS = {"counted": True, "counted, one view": False}
 """Ways to count what ``after`` and ``none`` expand: with all views, and as if each value had one way to be read."""
+COUNT_SHARE = 10
+"""A count may take so many times the seconds of an enumeration."""
+TIME_LIMIT = "time limit reached"
 PROGRAMS = (
     "lora:b=16",
     "gated-mlp:b=16",
@@ -70,12 +77,18 @@ def extraction(graph: Any, strategy: Any, kernels: int, seconds: float, listed: 
     return Extraction(graph, options)
 
 
+def is_small(graph: Any, kernels: int, seconds: float) -> bool:
+    """Whether ``early`` comes to its end within the limit, and with few enough candidates to list them all."""
+    try:
+        whole = extraction(graph, "early", kernels, seconds, False).run().stats.represented
+    except EquiforgeError:  # no program within the limit
+        return False
+    return whole is not None and whole <= LISTED
+
+
 def enumerated(graph: Any, strategy: str, kernels: int, seconds: float) -> Row:
     """One enumeration. ``digest`` stands for the candidates, where all were listed."""
-    listed = strategy == "after"
-    if strategy == "early":
-        whole = extraction(graph, strategy, kernels, seconds, listed).run().stats.represented
-        listed = whole is not None and whole <= LISTED
+    listed = strategy == "after" or (strategy == "early" and is_small(graph, kernels, seconds))
     began = time.process_time()
     run = extraction(graph, strategy, kernels, seconds, listed)
     row: Row = {"complete": False, "candidates": 0, "programs": 0, "stop": ""}
@@ -95,37 +108,65 @@ def enumerated(graph: Any, strategy: str, kernels: int, seconds: float) -> Row:
     return row | {"states": run.counters.states, "seconds": time.process_time() - began, "listed": listed}
 
 
-def counted(graph: Any, how: str, kernels: int) -> Row:
-    """What ``none`` and ``after`` would expand, and the programs that they would build, none of them built."""
+@contextmanager
+def cpu_limit(seconds: float) -> Generator[None]:
+    """Raises TimeoutError in the block once it has used so many CPU seconds; in the main thread only."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    former = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, former)
+
+
+def counted(graph: Any, how: str, kernels: int, seconds: float) -> Row:
+    """What ``none`` and ``after`` would expand, and the programs that they would build, none of them built; nothing of
+    a count is known before its end."""
     began = time.process_time()
-    states, programs = extraction(graph, "none", kernels, 0.0, True).size(COUNTS[how])
-    found = {"candidates": programs, "programs": programs, "states": states}
-    return found | {"complete": True, "seconds": time.process_time() - began, "stop": ""}
+    row: Row = {"complete": False, "candidates": 0, "programs": 0, "states": 0, "stop": TIME_LIMIT}
+    try:
+        with cpu_limit(COUNT_SHARE * seconds):
+            states, programs = extraction(graph, "none", kernels, 0.0, True).size(COUNTS[how])
+        row |= {"complete": True, "candidates": programs, "programs": programs, "states": states, "stop": ""}
+    except TimeoutError:
+        pass
+    except EquiforgeError as error:
+        row["stop"] = error.message
+    return row | {"seconds": time.process_time() - began}
 
 
 def measure(graph: Any, how: str, kernels: int, seconds: float) -> Row:
     """One row: an enumeration with a strategy, or a count."""
-    row = counted(graph, how, kernels) if how in COUNTS else enumerated(graph, how, kernels, seconds)
+    row = counted(graph, how, kernels, seconds) if how in COUNTS else enumerated(graph, how, kernels, seconds)
     memory = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
     return row | {"strategy": how, "peak_mib": int(memory["VmHWM"].split()[0]) // 1024}
 
 
 def in_process(graph: Path, how: str, kernels: int, seconds: float) -> Row:
-    """One row from a process of its own; a run that is ended from outside is a row that says so."""
+    """One row from a process of its own. A run that is ended from outside, or that fails, is a row that says so, with
+    the CPU seconds of the whole process, its start included."""
     command = [sys.executable, "-m", "equiforge.tools.bench_extraction", "--one", str(graph), "--strategy", how]
     command += ["--kernels", str(kernels), "--seconds", str(seconds)]
-    stop = "time limit reached"
+    stop = TIME_LIMIT
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        # A count has no limit of its own; an enumeration comes to its own limit first.
-        limit = 10 * seconds if how in COUNTS else 2 * seconds + 60
+        # A run comes to its own limit first, even where it has half a core.
+        limit = 2 * seconds * (COUNT_SHARE if how in COUNTS else 1) + 60
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
         if done.returncode == 0:
             return json.loads(done.stdout)
         stop = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
     except subprocess.TimeoutExpired:
         pass
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
     nothing = dict.fromkeys(("candidates", "programs", "states"), 0)
-    return nothing | {"strategy": how, "complete": False, "seconds": seconds, "stop": stop}
+    return nothing | {"strategy": how, "complete": False, "seconds": used, "stop": stop}
 
 
 def plot(rows: list[Row], path: Path) -> None:
@@ -200,7 +241,9 @@ def table(rows: list[Row]) -> Table:
 def main(
     programs: Annotated[list[str] | None, typer.Argument(help="Programs; without any, all workloads at B=16.")] = None,
     kernels: Annotated[int, typer.Option(help="Programs of at most so many kernels; 0 for any number.")] = 0,
-    seconds: Annotated[float, typer.Option(help="Limit for each strategy on each program.")] = 120.0,
+    seconds: Annotated[
+        float, typer.Option(help="Limit for each strategy on each program; ten times that for a count.")
+    ] = 120.0,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write the rows here.")] = None,
     plot_path: Annotated[Path | None, typer.Option("--plot", help="Also draw them here (.png, .svg, .pdf).")] = None,
     one: Annotated[Path | None, typer.Option(hidden=True)] = None,

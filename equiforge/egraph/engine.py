@@ -8,6 +8,7 @@ at the sizes in between; the watchdog for an iteration that does not return is t
 
 from __future__ import annotations
 
+import difflib
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -19,6 +20,7 @@ from typing import Any
 from equiforge.egraph.graph import EGraph
 from equiforge.egraph.readout import read_out
 from equiforge.egraph.text import program_text
+from equiforge.errors import EquiforgeError
 
 RULE_FILES = (
     "language",
@@ -60,14 +62,25 @@ class SaturationOptions:
     max_seconds: float = 60.0
     """Stop after the iteration in which this much time has passed."""
     disabled: tuple[str, ...] = ()
-    """Names of rules or of whole families (``algebra``, ``repair`` …) that don't run."""
+    """Names of rules, of rulesets (``algebra-ac``) or of whole families (``algebra``, ``repair`` …) that don't run."""
     only: tuple[str, ...] = ()
-    """If not empty, nothing but these rules and families runs."""
+    """If not empty, nothing but these rules, rulesets and families runs."""
+
+    def __post_init__(self):
+        """Raises EquiforgeError for a name that stands for nothing, and for an analysis to be left out."""
+        check_rule_names((*self.disabled, *self.only))
+        for name in self.disabled:
+            if name in analyses():
+                raise EquiforgeError(f"{name} is an analysis, which other rules rely on", hint="it always runs")
 
     def runs(self, *names: str) -> bool:
-        """True if a rule that goes by ``names`` (its own, its family's) runs."""
+        """True if what goes by ``names`` runs."""
         chosen = not self.only or any(n in self.only for n in names)
         return chosen and not any(n in self.disabled for n in names)
+
+    def runs_rule(self, rule: str, ruleset: str) -> bool:
+        """True if a rule of a ruleset runs."""
+        return self.runs(rule, ruleset, family_of(ruleset))
 
 
 @dataclass
@@ -108,6 +121,32 @@ def rule_names() -> tuple[str, ...]:
     """Names of all rules in the files."""
     texts = (rule_text(name) for name in RULE_FILES)
     return tuple(m for text in texts for m in re.findall(r':name "([^"]+)"', text))
+
+
+@cache
+def analyses() -> frozenset[str]:
+    """Names of the rules that always run."""
+    texts = (rule_text(name) for name in RULE_FILES)
+    return frozenset(m for text in texts for m in re.findall(r':ruleset analysis :name "([^"]+)"', text))
+
+
+@cache
+def selectable() -> tuple[str, ...]:
+    """All names that rules go by: of families, of rulesets and their own."""
+    rulesets: list[str] = re.findall(r"^\(ruleset (\S+)\)", rule_text("language"), re.MULTILINE)
+    rulesets.remove("analysis")
+    return (*dict.fromkeys((*FAMILIES, *rulesets, *rule_names())),)
+
+
+def check_rule_names(names: Iterable[str]) -> None:
+    """Raises EquiforgeError, with the nearest name, for a name that is no rule, no ruleset and no family of rules."""
+    for name in names:
+        if name not in selectable():
+            close = difflib.get_close_matches(name, selectable(), 1)
+            raise EquiforgeError(
+                f"no rule or family of rules is called {name}",
+                hint=f"did you mean {close[0]}?" if close else f"families: {', '.join(FAMILIES)}",
+            )
 
 
 class _Backoff:
@@ -169,7 +208,7 @@ class Engine:
         for command in commands:
             rule = getattr(command, "rule", None)
             ruleset = getattr(rule, "ruleset", "")
-            if rule is not None and ruleset != "analysis" and not self.options.runs(rule.name, family_of(ruleset)):
+            if rule is not None and ruleset != "analysis" and not self.options.runs_rule(rule.name, ruleset):
                 continue
             kept.append(command)
         return kept

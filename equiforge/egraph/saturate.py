@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import difflib
-from collections.abc import Iterable
 
-from equiforge.egraph.engine import FAMILIES, SaturationOptions, SaturationStats, rule_names
+from equiforge.egraph.engine import SaturationOptions, SaturationStats
 from equiforge.egraph.graph import EGraph
 from equiforge.egraph.repair import RepairReport
 from equiforge.egraph.worker import SaturationProcess, run_in_process
-from equiforge.errors import EquiforgeError
 
-__all__ = ["RepairReport", "SaturationOptions", "SaturationStats", "check_rule_names", "prestart", "saturate"]
+__all__ = ["RepairReport", "SaturationOptions", "SaturationStats", "prestart", "saturate"]
 
 _ISOLATE_ABOVE = 400
 """Initial graphs of more classes than this are saturated in a child process: smaller ones finish long before any
@@ -43,15 +40,3 @@ def saturate(
         return run_in_process(graph, options)
     process = _waiting.pop() if _waiting else SaturationProcess()
     return process.run(graph, options)
-
-
-def check_rule_names(names: Iterable[str]) -> None:
-    """Raises EquiforgeError, with the nearest name, for a name that is no rule and no family of rules."""
-    known = (*FAMILIES, *rule_names())
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            raise EquiforgeError(
-                f"no rule or family of rules is called {name}",
-                hint=f"did you mean {close[0]}?" if close else f"families: {', '.join(FAMILIES)}",
-            )

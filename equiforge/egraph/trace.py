@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equiforge.egraph.catalogue import RuleEntry, catalogue
-from equiforge.egraph.engine import Engine, SaturationOptions, family_of, rule_text
+from equiforge.egraph.engine import Engine, SaturationOptions, rule_text
 from equiforge.egraph.graph import EGraph, ENode
 from equiforge.egraph.proof_graph import Attrs, ProofGraph
 from equiforge.egraph.readout import CONSTRUCTORS, Values
@@ -179,7 +179,7 @@ class TracingEngine(Engine):
         functions = self.frozen().functions
         self._learn(functions)
         for record in self._records.get(ruleset, ()):
-            if self.options.runs(record.rule, family_of(ruleset)):
+            if self.options.runs_rule(record.rule, ruleset):
                 self._read(record, functions[record.relation].rows)
         return super()._step(f"{ruleset}-apply")
 

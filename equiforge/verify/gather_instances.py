@@ -52,8 +52,9 @@ def make_index(
     chooser = instance.chooser
     inside = bound is not None
     last = bound - 1 if bound is not None else chooser.choice((8, 19))
-    low = 0 if chooser.random() < 0.7 else chooser.randint(0, last)
-    high = last if chooser.random() < 0.7 else chooser.randint(low, last)
+    # Bounds that meet make all positions one, which hides what the others are.
+    low = 0 if chooser.random() < 0.7 else chooser.randint(0, last // 2)
+    high = last if chooser.random() < 0.7 else chooser.randint((last + 1) // 2, last)
     start = chooser.choice((-1, 0, 1, 2) if inside else (-2, 0, 1, 2, 3))
     step = chooser.choice((0, 1, 1, 2) if inside else (0, 1, 2, 3))
     each, period = chooser.choice((1, 1, 1, 2)), chooser.choice((0, 0, 0, 2))

@@ -135,7 +135,7 @@ def test_candidates_that_cancel_are_dropped() -> None:
     module = program([t(8, 16)], variance)
     assert subtracts_mean(module)
     verdicts: set[bool] = set()
-    for disabled in ((), ("algebra", "joins", "functions", "repair")):
+    for disabled in ((), ("algebra", "repair")):
         graph = saturated(module, SaturationOptions(disabled=disabled))
         for candidate in extract(graph).candidates[:3]:
             verdict = validate_candidate(module, to_tile(graph, candidate))

@@ -12,11 +12,12 @@ from equiforge.dialects import forge
 from equiforge.egraph import worker
 from equiforge.egraph.catalogue import catalogue
 from equiforge.egraph.encode import encode
-from equiforge.egraph.engine import FAMILIES, Engine, SaturationOptions, rule_names
+from equiforge.egraph.engine import FAMILIES, Engine, SaturationOptions, check_rule_names, rule_names
 from equiforge.egraph.graph import EGraph
 from equiforge.egraph.ir import to_module
-from equiforge.egraph.saturate import check_rule_names, saturate
+from equiforge.egraph.saturate import saturate
 from equiforge.errors import EquiforgeError
+from equiforge.pipeline import Options
 from equiforge.search.extract import ExtractOptions, extract
 from equiforge.verify.programs import program
 from equiforge.verify.random_programs import random_program
@@ -143,12 +144,52 @@ def test_rule_names_are_unique() -> None:
 
 
 def test_an_unknown_rule_gets_the_nearest_name() -> None:
-    check_rule_names(("row-scale", "algebra", "repair"))
+    check_rule_names(("row-scale", "algebra", "algebra-ac", "repair"))
     with pytest.raises(EquiforgeError, match="no rule or family of rules is called row-scalee") as caught:
         check_rule_names(("row-scalee",))
     assert "did you mean row-scale?" in str(caught.value)
     with pytest.raises(EquiforgeError, match="families: algebra"):
         check_rule_names(("12345",))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"disabled": ("commuted",)}, "no rule or family of rules is called commuted .did you mean commute?"),
+        ({"only": ("structures",)}, "no rule or family of rules is called structures .did you mean structure?"),
+        ({"disabled": ("algebra", "joins")}, "no rule or family of rules is called joins"),
+        ({"disabled": ("analysis",)}, "no rule or family of rules is called analysis"),
+        ({"disabled": ("ty-unary",)}, "ty-unary is an analysis"),
+    ],
+)
+def test_options_refuse_names_that_would_change_nothing(given: dict[str, tuple[str, ...]], message: str) -> None:
+    with pytest.raises(EquiforgeError, match=message):
+        SaturationOptions(**given)  # type: ignore[arg-type]
+
+
+def test_an_optimization_refuses_them_before_it_starts() -> None:
+    with pytest.raises(EquiforgeError, match="did you mean storage"):
+        Options(disabled_rules=("storages",))
+
+
+def test_a_ruleset_is_left_out_apart_from_its_family() -> None:
+    def scaled(x: Any, v: Any, y: Any) -> Any:
+        e = F.ExpOp(x)
+        return F.MatmulOp(F.MulOp(F.DivOp(e, F.ReduceOp("sum", e, 1)), y), v)
+
+    def matches(**options: Any) -> set[str]:
+        _, stats, _ = run(program([t(6, 10), t(10, 4), t(6, 10)], scaled), **options)
+        return {name for name, count in stats.matches.items() if count}
+
+    rulesets = {rule.name: rule.ruleset for rule in catalogue().rules}
+    grows = {name for name, ruleset in rulesets.items() if ruleset == "algebra-ac"}
+    algebra = {name for name, ruleset in rulesets.items() if ruleset == "algebra"}
+    assert matches() & grows and matches() & algebra
+    without = matches(disabled=("algebra-ac",))
+    assert not without & grows and without & algebra
+    assert not matches(disabled=("algebra",)) & (grows | algebra)
+    alone = matches(only=("algebra-ac",))
+    assert alone & grows and not alone & algebra
 
 
 # The child process

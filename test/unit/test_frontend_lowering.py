@@ -12,6 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from equiforge.frontend.exported import from_exported_program
+from equiforge.frontend.importer import import_exported
 from equiforge.frontend.program import import_module
 from equiforge.verify.interpreter import evaluate
 
@@ -262,6 +264,46 @@ REDUCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (M,),
     ),
     "normalize": (lambda x: F.normalize(x, dim=-1), (M,)),
+    "cosine_similarity": (
+        lambda x, y: (
+            F.cosine_similarity(x, y),
+            F.cosine_similarity(x, y, 0),
+            F.cosine_similarity(x, y, -1, 2.0),
+            F.cosine_similarity(x.double(), y, -2),
+        ),
+        (M, M),
+    ),
+    "cosine_similarity_broadcast": (
+        lambda x, y, z: (
+            F.cosine_similarity(x[:, None], y, -1),
+            F.cosine_similarity(x[:, None], y, 0),
+            F.cosine_similarity(y, z, -1),
+            F.cosine_similarity(z, y, 1),
+            F.cosine_similarity(y[:, :1], y, 1),
+            F.cosine_similarity(z, z[0], 0),
+            F.cosine_similarity(x[:, None, :1], y[:, :1], -1),
+            F.cosine_similarity(x[None, :, :, None, None], y[:, None, :, None, None], 2),
+            F.cosine_similarity(x[None, :, :, None], y[:, None, None], -1),
+        ),
+        (M, (5, 6), (5, 1)),
+    ),
+    "cosine_similarity_0d": (
+        lambda x, y: (F.cosine_similarity(x, x, 0), F.cosine_similarity(x, y, -1), F.cosine_similarity(y, y * x, -1)),
+        ((), (6,)),
+    ),
+    "cosine_similarity_promotes": (lambda x, y: F.cosine_similarity(x, y, -1), ((2, 3), INTS)),
+    "cosine_similarity_empty": (
+        lambda x: (F.cosine_similarity(x, x, 1), F.cosine_similarity(x, x, 0), F.cosine_similarity(x[:, :0], x[:, :0])),
+        ((0, 6),),
+    ),
+    "cosine_similarity_special": (
+        lambda x, y: (
+            F.cosine_similarity(x[:, None], y, 1),
+            F.cosine_similarity(torch.zeros_like(y), y, 0),
+            F.cosine_similarity(1e-9 * y, y, 0),
+        ),
+        (SPECIAL, (10, 1)),
+    ),
     "softmax": (lambda x: (x.softmax(-1), x.softmax(0), F.softmin(x, 1), F.log_softmax(x, 1)), (M,)),
     "softmax_large": (lambda x: (torch.softmax(x * 1e4, -1), torch.log_softmax(x * 1e4, -1)), (M,)),
     "softmax_of_ints": (lambda x: torch.softmax(x, 1, dtype=torch.float64), (INTS,)),
@@ -437,3 +479,35 @@ def test_lowering_of_halves_has_eager_types_and_is_near(name: str, dtype: torch.
     except (RuntimeError, NotImplementedError):
         pytest.skip("eager refuses this dtype")
     check(function, specs, dtype, 2e-2, 2e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_the_cosine_of_a_vector_of_zeros_is_that_of_eager_in_halves(dtype: torch.dtype) -> None:
+    """f16 holds no 1e-8, so that eager divides zero by zero."""
+    zeros, ones = torch.zeros(2, 3, dtype=dtype), torch.ones(2, 3, dtype=dtype)
+    program = import_module(Call(F.cosine_similarity), (zeros, ones))
+    (result,) = evaluate(program.module, [array(zeros), array(ones)])
+    np.testing.assert_array_equal(result, array(F.cosine_similarity(zeros, ones)))
+    assert np.isnan(result).all() == (dtype is torch.float16)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_the_decomposed_cosine_similarity_is_imported_too(dtype: torch.dtype) -> None:
+    """As in a joint graph, or in a program that was decomposed before it was saved."""
+    x, y = (draw(shape, dtype, torch.Generator().manual_seed(shape[0])) for shape in ((3, 1, 4), (5, 4)))
+    exported = torch.export.export(Call(lambda x, y: F.cosine_similarity(x, y, -1)), (x, y)).run_decompositions()
+    targets = [str(node.target) for node in exported.graph.nodes]
+    assert "aten.linalg_vector_norm.default" in targets and "aten.cosine_similarity.default" not in targets
+    (result,) = evaluate(import_exported(from_exported_program(exported)).module, [array(x), array(y)])
+    near = 1e-12 if dtype is torch.float64 else 2e-2
+    np.testing.assert_allclose(result, F.cosine_similarity(x.double(), y.double(), -1).numpy(), rtol=near, atol=near)
+
+
+def test_the_cosines_of_all_pairs_are_those_of_normalized_vectors_and_a_product() -> None:
+    q, k = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)
+    pairs = import_module(Call(lambda q, k: F.cosine_similarity(q[:, :, None], k[:, None], -1)), (q, k)).module
+    product = import_module(
+        Call(lambda q, k: F.normalize(q, dim=-1, eps=1e-8) @ F.normalize(k, dim=-1, eps=1e-8).mT), (q, k)
+    ).module
+    assert [op.name for op in pairs.walk()].count("forge.matmul") == 1
+    assert sorted(op.name for op in pairs.walk()) == sorted(op.name for op in product.walk())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Sequence
 from typing import Any
 
 from equiforge.dialects import forge
-from equiforge.frontend.builder import Builder, Value, element_of, rank_of, shape_of
+from equiforge.frontend.builder import Builder, Value, element_of, normal_dim, rank_of, shape_of
 from equiforge.frontend.dtypes import EPSILON, compute_type
-from equiforge.frontend.lower.reductions import mean_of, variance_of
+from equiforge.frontend.lower.einsum import contract
+from equiforge.frontend.lower.reductions import euclidean_norm, mean_of, reduced, variance_of
 from equiforge.frontend.table import lowers
 
 
@@ -88,6 +90,40 @@ def group_norm(
     return b.down(
         _affine(b, b.reshape(normal, shape), *(p if p is None else b.reshape(p, per_channel) for p in (weight, bias)))
     )
+
+
+def _unit(b: Builder, x: Value, dim: int, eps: float) -> Value:
+    """x/max(|x|, eps) along ``dim``, in the type of ``x``."""
+    norm = b.cast(euclidean_norm(b, b.up(x), [dim]), element_of(x))
+    return b.div(x, b.maximum(norm, eps))
+
+
+@lowers("cosine_similarity.default")
+def cosine_similarity(b: Builder, x: Value, y: Value, dim: int = 1, eps: float = 1e-8) -> Value:
+    """Σ x/max(|x|, eps) · y/max(|y|, eps) along ``dim`` of the shape that both broadcast to.
+
+    Norms, quotients and ``eps`` are rounded to the result's type, as eager does: f16 holds no eps of 1e-8, and a
+    vector of zeros gives NaN. If each operand has a dimension that the other has not, the sum is a matrix product.
+    """
+    rank = max(rank_of(x), rank_of(y), 1)
+    dim = normal_dim(dim, rank)
+    vectors = [b.align(b.down(value), rank) for value in (x, y)]
+    length = next((size for value in vectors if (size := shape_of(value)[dim]) != 1), 1)
+    # A norm is that of the broadcast vector; the other dimensions need no repetition.
+    left, right = (b.expand(v, [length if n == dim else size for n, size in enumerate(shape_of(v))]) for v in vectors)
+    letters = string.ascii_letters[:rank]
+    named = ["".join(c for c, size in zip(letters, shape_of(v), strict=True) if size != 1) for v in (left, right)]
+    if 0 in (length, *b.out.shape) or set(named[0]) <= set(named[1]) or set(named[1]) <= set(named[0]):
+        product = b.mul(_unit(b, left, dim, eps), _unit(b, right, dim, eps))
+        return b.reshape(reduced(b, "sum", product, [dim], 0), b.out.shape)
+    named = ["".join(c for c in letters if c == letters[dim] or c in names) for names in named]
+    units: list[Value] = []
+    for value, names in zip((left, right), named, strict=True):
+        slim = b.squeeze_dims(value, [n for n, c in enumerate(letters) if c not in names])
+        units.append(_unit(b, slim, names.index(letters[dim]), eps))
+    kept = "".join(c for c in letters if c != letters[dim] and (c in named[0] or c in named[1]))
+    value, labels = contract(b, units[0], named[0], units[1], named[1], kept)
+    return b.reshape(b.transpose(value, [labels.index(c) for c in kept]), b.out.shape)
 
 
 @lowers("batch_norm.default")

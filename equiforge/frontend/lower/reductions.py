@@ -235,6 +235,11 @@ def count_nonzero(b: Builder, x: Value, dims: Dims = None) -> Value:
     return _sum(b, b.cast(x, i1), dims, False, "sum", 0)
 
 
+def euclidean_norm(b: Builder, x: Value, dims: Sequence[int]) -> Value:
+    """The root of the sum of squares with the dimensions kept, in the type of ``x``."""
+    return b.sqrt(reduced(b, "sum", b.mul(x, x), dims, 0))
+
+
 @lowers("linalg_vector_norm.default")
 def vector_norm(
     b: Builder, x: Value, order: Scalar = 2, dims: Dims = None, keepdim: bool = False, dtype: Any = None
@@ -242,7 +247,7 @@ def vector_norm(
     places = dims_of(x, dims)
     wide = b.cast(x, compute_type(b.out.element_type))
     if order == 2:
-        norm = b.sqrt(reduced(b, "sum", b.mul(wide, wide), places, 0))
+        norm = euclidean_norm(b, wide, places)
     elif order == 1:
         norm = reduced(b, "sum", b.abs(wide), places, 0)
     elif order == math.inf and extent(x, places):
