@@ -1,13 +1,14 @@
 """Validation of a candidate: its kernels are executed at reduced extents of the same form and compared with the
 program's meaning.
 
-The reference is the float64 interpreter on the same reduced program; what eager would make of it is the interpreter
-with every value rounded to its
-storage type. Ragged tails are kept: a long dimension becomes two tiles and a rest.
+The reference is the float64 interpreter on the same reduced program; what eager makes of it is what torch computes op
+by op, in the types and with the sums of the program. Ragged tails are kept: a long dimension becomes two tiles and a
+rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,10 @@ def to_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
     return (tensor.to(torch.float64) if tensor.is_floating_point() else tensor).numpy()
 
 
+def _tensors(arrays: Sequence[np.ndarray[Any, Any]], types: Sequence[tuple[Sequence[int], str]]) -> list[torch.Tensor]:
+    return [to_tensor(array, element) for array, (_, element) in zip(arrays, types, strict=True)]
+
+
 def subtracts_mean(program: ModuleOp) -> bool:
     """True if a forge program subtracts a sum, scaled or not: algebra may make that a difference of large numbers."""
     from equiforge.dialects import forge
@@ -91,6 +96,7 @@ def validate_candidate(
     from equiforge.dialects.tile_types import element_type_of
     from equiforge.verify.check_equiv import argument_types
     from equiforge.verify.compare import UNIT_ROUNDOFF, hostile_inputs, judge
+    from equiforge.verify.eager import run_eagerly
     from equiforge.verify.interpreter import evaluate, main_function
     from equiforge.verify.shrink import shrink
 
@@ -106,9 +112,9 @@ def validate_candidate(
     worst = 0.0
     for case, inputs in hostile_inputs(types, seed, cases=cases):
         expected = evaluate(small, inputs)
-        eager = evaluate(small, inputs, rounding="storage")
+        eager = run_eagerly(main_function(small), _tensors(inputs, types))
         try:
-            found = run_interpreted(source, [to_tensor(a, e) for a, (_, e) in zip(inputs, types, strict=True)])
+            found = run_interpreted(source, _tensors(inputs, types))
         except EquiforgeError:
             raise
         except Exception as error:
@@ -117,7 +123,7 @@ def validate_candidate(
             zip(found, expected, eager, elements, strict=True)
         ):
             floor = _FLOOR_STEPS * UNIT_ROUNDOFF[element] if element in UNIT_ROUNDOFF else None
-            report = judge(to_array(result), reference, element, rounded, floor)
+            report = judge(to_array(result), reference, element, to_array(rounded), floor)
             worst = max(worst, report.error_rel_l2)
             if not report.ok:
                 return Verdict(False, worst, f"output {number} differs on the {case} inputs: {report}")
