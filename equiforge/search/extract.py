@@ -159,8 +159,6 @@ class Extraction:
         self.enumerated = 0
         """Complete programs that were built one by one, those that are equal included."""
         self.programs = ProgramSearch(self.search, self.counters)
-        self._whole = True
-        """False if a limit kept kernels from being listed that may make the best program better by themselves."""
         self._derived: dict[tuple[object, ...], Kernel | None] = {}
 
     def run(self) -> ExtractionResult:
@@ -197,7 +195,7 @@ class Extraction:
         found, worst = self._best(starts)
         if not self.options.exhaustive and not self.stop and self._truncated():
             found, worst = self._look_beside(starts, found, worst)
-        if not self.options.exhaustive and not self.stop and self._truncated() and self._whole:
+        if not self.options.exhaustive and not self.stop and self._truncated():
             # It is known what good programs cost; whatever can be as good is listed now.
             cutoff = float("inf") if limit is None or len(found) < limit else worst
             first = found
@@ -379,7 +377,7 @@ class Extraction:
 
     def _is_extended(self, program: tuple[KernelChoice, ...], holes: frozenset[int]) -> bool:
         """List the kernels that make a program better by themselves; whether there are any new ones."""
-        new, self._whole = self.search.look_beside(program, holes, self.options.max_kernel_states)
+        new = self.search.look_beside(program, holes, self.options.max_kernel_states)
         if new:
             self.programs.forget()
         return new

@@ -57,13 +57,14 @@ class _State(NamedTuple):
 
 
 class _Queue:
-    """Partial kernels, best first among those that read equally many intermediates, and these in turn.
+    """Partial kernels, best first; ``in_turns`` among those that read equally many intermediates, and these in turn.
 
     The bound of a kernel that recomputes everything is low and loose: without the turns, a limit would be used up by
-    such kernels alone.
+    such kernels alone. Prices are no such bounds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, in_turns: bool) -> None:
+        self._in_turns = in_turns
         self._heaps: dict[int, list[_State]] = {}
         self._turn = 0
         self._order = 0
@@ -77,7 +78,7 @@ class _Queue:
         return self._order
 
     def push(self, state: _State) -> None:
-        heapq.heappush(self._heaps.setdefault(state.producers, []), state)
+        heapq.heappush(self._heaps.setdefault(state.producers if self._in_turns else 0, []), state)
 
     def pop(self) -> _State:
         turn = min((n for n in self._heaps if n >= self._turn), default=min(self._heaps))
@@ -193,25 +194,21 @@ class KernelSearch:
             self._variants[root] = Variants(_sorted(kernels), again.bound)
         return bool(short)
 
-    def look_beside(
-        self, program: tuple[KernelChoice, ...], holes: frozenset[int], max_states: int
-    ) -> tuple[bool, bool]:
+    def look_beside(self, program: tuple[KernelChoice, ...], holes: frozenset[int], max_states: int) -> bool:
         """List the kernels that make a program for ``holes`` better by themselves: those that, with what they pay for
-        what they read, cost no more than what they store is worth. Whether there were new ones, and whether no limit
-        kept any from being listed."""
+        what they read, cost no more than what they store is worth. Whether there were new ones."""
         self.cutoff, self.max_states = 0.0, max_states
         listed = {root: known.kernels for root, known in self._variants.items()}
         self.prices = prices_beside(program, holes, listed, self.floor)
-        new, whole = False, True
+        new = False
         for root in [r for r in self.prices.worth if self.variants(r).bound is not None]:
             before, again = self._variants[root], self._enumerate(root)
             known = {k.key for k in before.kernels}
             kernels = [k for k in again.kernels if k.key not in known]
             self._variants[root] = Variants(_sorted([*before.kernels, *kernels]), before.bound)
             new |= bool(kernels)
-            whole &= again.bound is None or again.bound > 0.0
         self.prices = None
-        return new, whole
+        return new
 
     def listed(self) -> list[Variants]:
         """The kernel lists made so far."""
@@ -235,7 +232,7 @@ class KernelSearch:
         ways = [_Ways(self.table, self.rules.forbidden(grid)) for grid in grids]
         done = [Masks() for _ in grids]
         seen: set[tuple[int, int, int]] = set()
-        queue = _Queue()
+        queue = _Queue(self.prices is None)
         written = self.model.tensor_bytes(root)
         expanded = 0
         cut = float("inf")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -80,7 +80,7 @@ def every(lists: Lists, holes: frozenset[int]) -> list[tuple[float, int]]:
 
 
 def selection(lists: Lists, holes: frozenset[int]) -> Selection:
-    return Selection(lambda root: cast(list[KernelChoice], lists[root]), holes, time.perf_counter() + 600)
+    return Selection(lambda root: cast(list[KernelChoice], lists[root]), holes, math.inf)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -150,9 +150,9 @@ def saturated(spec: str) -> EGraph:
 def test_it_agrees_with_the_exact_list_of_programs(spec: str) -> None:
     extraction = Extraction(saturated(spec), ExtractOptions(max_seconds=600))
     for _, holes in extraction.starts():
-        limits = Limits(1 << 60, time.perf_counter() + 600)
+        limits = Limits(1 << 60, math.inf)
         exact = next(iter(extraction.programs.programs(holes, limits)), None)
-        made = Selection(extraction.search.kernels, holes, time.perf_counter() + 600)
+        made = Selection(extraction.search.kernels, holes, math.inf)
         chosen = made.best()
         assert chosen is not None and exact is not None
         assert chosen.estimate_us == pytest.approx(exact[0])
@@ -169,10 +169,10 @@ def test_prices_make_up_for_lists_that_were_cut_short(spec: str) -> None:
         cut = Extraction(saturated(spec), ExtractOptions(max_seconds=600))
         cut.search.max_states = first
         _, holes = cut.starts()[0]
-        made = Selection(cut.search.kernels, holes, time.perf_counter() + 600).best()
+        made = Selection(cut.search.kernels, holes, math.inf).best()
         before = float("inf") if made is None else made.estimate_us
-        while made is not None and cut.search.look_beside(made.kernels, holes, 20_000)[0]:
-            made = Selection(cut.search.kernels, holes, time.perf_counter() + 600).best()
+        while made is not None and cut.search.look_beside(made.kernels, holes, 20_000):
+            made = Selection(cut.search.kernels, holes, math.inf).best()
             assert made is not None and made.estimate_us <= before + 1e-9
             before = made.estimate_us
         assert made is None or made.estimate_us >= whole.candidates[0].estimate_us - 1e-9
