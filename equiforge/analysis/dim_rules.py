@@ -164,6 +164,15 @@ def reshape_blocks(before: Sequence[int], after: Sequence[int]) -> list[tuple[li
     return blocks
 
 
+def drops_units(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether a reshape only adds or drops dimensions of size 1.
+
+    >>> drops_units((1, 64, 32), (64, 32)), drops_units((64, 32), (2, 32, 32))
+    (True, False)
+    """
+    return [n for n in before if n != 1] == [n for n in after if n != 1]
+
+
 def _align_except(groups: DimGroups, x: SSAValue, result: SSAValue, dim: int) -> tuple[int, int]:
     """Aligns all dimensions but one; returns that one's nodes."""
     a, b = groups.nodes(x), groups.nodes(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from equiforge.analysis.dim_rules import reshape_blocks
+from equiforge.analysis.dim_rules import drops_units, reshape_blocks
 from equiforge.dialects.inference import surviving_dims
 from equiforge.egraph.graph import EGraph
 from equiforge.egraph.moved_reshapes import (
@@ -269,8 +269,7 @@ def _replaced(pair: Reshaped, other: Dims, old: int, new: int) -> Reshaped:
 
 def _only_units(pair: Reshaped) -> bool:
     """Whether a reshape only adds or drops dimensions of size 1."""
-    blocks = reshape_blocks(pair.operand[: len(pair.operand) // 2], pair.target)
-    return all(len(olds) == len(news) == 1 for olds, news in blocks)
+    return drops_units(pair.operand[: len(pair.operand) // 2], pair.target)
 
 
 def _merged(shape: Dims, target: Dims) -> int | None:

@@ -17,6 +17,7 @@ from typing import Any
 import highspy
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from equiforge.analysis.highs import new_solver
 from equiforge.analysis.storage import Storage
 from equiforge.analysis.work import flops_of
 from equiforge.remat.model import Cut
@@ -41,25 +42,13 @@ class Choice:
     gap: float = 0.0
 
 
-class _Silent(highspy.Highs):
-    """HiGHS without its banner, which goes to standard output when callbacks are enabled, where IR is printed."""
-
-    def enableCallbacks(self) -> None:  # noqa: N802
-        self.silent()
-        super().enableCallbacks()
-
-
 class _Program:
     """The integer program of a cut, with HiGHS's columns by op and storage."""
 
     def __init__(self, cut: Cut):
         self.cut = cut
-        self.highs = _Silent()
-        self.highs.setOptionValue("mip_rel_gap", 0.0)
-        self.highs.setOptionValue("mip_abs_gap", 0.0)
+        self.highs = new_solver()
         self.highs.setOptionValue("time_limit", SECONDS)
-        self.highs.setOptionValue("random_seed", 0)
-        self.highs.setOptionValue("threads", 1)
         self.forward: dict[Any, Any] = {}
         self.backward: dict[Any, Any] = {}
         self.saved: dict[Storage, Any] = {}

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from equiforge.search.cycles import find_cycle
 from equiforge.search.kernel_choice import KernelChoice
 
 Programs = list[tuple[float, tuple[KernelChoice, ...]]]
@@ -103,21 +104,9 @@ class Beam:
                 return None
             by_root[root] = plan
             stack.extend(sorted(plan.needs))
-        if is_cyclic(by_root):
+        if find_cycle(by_root) is not None:
             return None
         program = tuple(by_root[root] for root in sorted(by_root))
         cost = sum(k.cost.estimate_us for k in program)
         found.setdefault(frozenset(k.key for k in program), (cost, program))
         return _State(kernels, holes, cost)
-
-
-def is_cyclic(kernels: dict[int, KernelChoice]) -> bool:
-    """Whether some kernels of a program, by what they store, need each other's results."""
-    left = dict(kernels)
-    while left:
-        ready = [root for root, kernel in left.items() if not any(n in left for n in kernel.needs)]
-        if not ready:
-            return True
-        for root in ready:
-            del left[root]
-    return False

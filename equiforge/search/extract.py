@@ -198,14 +198,10 @@ class Extraction:
         if not self.options.exhaustive and not self.stop and self._truncated():
             # It is known what good programs cost; whatever can be as good is listed now.
             cutoff = float("inf") if limit is None or len(found) < limit else worst
-            first = found
             # What the second look finds is worth nothing without the time to make programs of it.
             self.search.deadline = (time.perf_counter() + self.deadline) / 2
             if self.search.look_again(cutoff, self.options.max_kernel_states):
-                self.programs.forget()
-                found, worst = self._best(starts)
-                if self.stop:
-                    found = first | found
+                found, worst = self._best_again(starts, found)
         complete = self._is_proven(None if limit is None or len(found) < limit else worst)
         if self.options.exhaustive:
             self.represented = len(found) if limit is None and complete else self._count(starts)
@@ -351,9 +347,14 @@ class Extraction:
             if kernels == program or not self._is_extended(kernels, holes_of[tuple(d.base for d in outputs)]):
                 break
             program = kernels
-            before, (found, worst) = found, self._best(starts)
-            found = before | found if self.stop else found
+            found, worst = self._best_again(starts, found)
         return found, worst
+
+    def _best_again(self, starts: list[tuple[list[Load], frozenset[int]]], before: _Found) -> tuple[_Found, float]:
+        """The best programs now that kernel lists are longer, with those found before where a limit ends the search."""
+        self.programs.forget()
+        found, worst = self._best(starts)
+        return before | found if self.stop else found, worst
 
     def _solve(self, starts: list[tuple[list[Load], frozenset[int]]], found: _Found) -> None:
         """Add the best program of the kernels listed and of those that make it better by themselves, and the best ones
@@ -372,15 +373,13 @@ class Extraction:
                 before, chosen = chosen, lists.best()
                 if chosen is not None and chosen.kernels == before.kernels:
                     break
+            self.programs.forget()
             while chosen is not None and (chosen := lists.best(len(chosen.kernels) - 1)) is not None:
                 add(chosen)
 
     def _is_extended(self, program: tuple[KernelChoice, ...], holes: frozenset[int]) -> bool:
         """List the kernels that make a program better by themselves; whether there are any new ones."""
-        new = self.search.look_beside(program, holes, self.options.max_kernel_states)
-        if new:
-            self.programs.forget()
-        return new
+        return self.search.look_beside(program, holes, self.options.max_kernel_states)
 
     def _candidate(
         self, number: int, cost: float, choices: tuple[KernelChoice, ...], outputs: list[Load]

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from equiforge.analysis.dim_rules import drops_units
 from equiforge.dialects.inference import surviving_dims
 from equiforge.dialects.tile_axes import collected_tile
 from equiforge.egraph.graph import REPLICATE, EGraph, ENode
@@ -108,15 +109,6 @@ def product(extents: tuple[int, ...]) -> int:
     for extent in extents:
         result *= extent
     return result
-
-
-def drops_units(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether a reshape only adds or drops dimensions of size 1.
-
-    >>> drops_units((1, 64, 32), (64, 32)), drops_units((64, 32), (2, 32, 32))
-    (True, False)
-    """
-    return [n for n in before if n != 1] == [n for n in after if n != 1]
 
 
 def contracted_dim(graph: EGraph, node: ENode) -> int | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from equiforge.search.beam import is_cyclic
+from equiforge.search.cycles import find_cycle
 from equiforge.search.kernel_choice import Counters, KernelChoice
 from equiforge.search.kernels import KernelSearch
 from equiforge.search.outline import Limits, Outline, Storage
@@ -296,7 +296,7 @@ class ProgramSearch:
             return
         after = (*state.families, family)
         # A cycle goes through the new kernel, and so through a finished one that it reads.
-        if not made.isdisjoint(family.needs) and is_cyclic({f.root: f.kernels[0] for f in after}):
+        if not made.isdisjoint(family.needs) and find_cycle({f.root: f.kernels[0] for f in after}) is not None:
             self.counters.reject("kernels need each other")
             return
         spent = state.spent + family.least_us

@@ -19,6 +19,8 @@ from typing import Any
 
 import highspy
 
+from equiforge.analysis.highs import new_solver
+from equiforge.search.cycles import find_cycle
 from equiforge.search.kernel_choice import KernelChoice
 
 
@@ -31,14 +33,6 @@ class Chosen:
     bound_us: float
 
 
-class _Silent(highspy.Highs):
-    """HiGHS without its banner."""
-
-    def enableCallbacks(self) -> None:  # noqa: N802
-        self.silent()
-        super().enableCallbacks()
-
-
 class Selection:
     """Programs for ``holes`` out of the kernel lists ``kernels_of(stored class)``, solved until ``deadline`` on the
     performance counter."""
@@ -46,9 +40,7 @@ class Selection:
     def __init__(self, kernels_of: Callable[[int], Iterable[KernelChoice]], holes: frozenset[int], deadline: float):
         self.deadline = deadline
         self.holes = holes
-        self._highs: Any = _Silent()
-        for option, value in (("mip_rel_gap", 0.0), ("mip_abs_gap", 1e-6), ("random_seed", 0), ("threads", 1)):
-            self._highs.setOptionValue(option, value)
+        self._highs: Any = new_solver(absolute_gap=1e-6)
         self._columns: list[tuple[KernelChoice, Any]] = []
         self._by_root: dict[int, list[tuple[KernelChoice, Any]]] = {}
         self._made: dict[int, Any] = {}
@@ -120,22 +112,3 @@ def _undominated(kernels: Iterable[KernelChoice]) -> list[KernelChoice]:
         if not any(other.needs <= kernel.needs for other in kept):
             kept.append(kernel)
     return kept
-
-
-def find_cycle(kernels: dict[int, KernelChoice]) -> tuple[int, ...] | None:
-    """What some kernels store, each reading the next one, the last one the first; None if there is no such round."""
-    finished: set[int] = set()
-    for start in kernels:
-        path: list[int] = []
-        stack: list[tuple[int, bool]] = [(start, False)]
-        while stack:
-            root, done = stack.pop()
-            if done:
-                finished.add(path.pop())
-            elif root in path:
-                return tuple(path[path.index(root) :])
-            elif root in kernels and root not in finished:
-                path.append(root)
-                stack.append((root, True))
-                stack.extend((need, False) for need in sorted(kernels[root].needs))
-    return None

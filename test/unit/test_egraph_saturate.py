@@ -164,7 +164,7 @@ def test_an_unknown_rule_gets_the_nearest_name() -> None:
 )
 def test_options_refuse_names_that_would_change_nothing(given: dict[str, tuple[str, ...]], message: str) -> None:
     with pytest.raises(EquiforgeError, match=message):
-        SaturationOptions(**given)  # type: ignore[arg-type]
+        SaturationOptions(disabled=given.get("disabled", ()), only=given.get("only", ()))
 
 
 def test_an_optimization_refuses_them_before_it_starts() -> None:

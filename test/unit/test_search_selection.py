@@ -17,11 +17,12 @@ from equiforge.egraph.encode import encode
 from equiforge.egraph.graph import EGraph
 from equiforge.egraph.saturate import SaturationOptions, saturate
 from equiforge.frontend.program import load_program
+from equiforge.search.cycles import find_cycle
 from equiforge.search.extract import Extraction, ExtractOptions
 from equiforge.search.kernel_choice import KernelChoice
 from equiforge.search.outline import Limits
 from equiforge.search.prices import prices_beside
-from equiforge.search.selection import Selection, find_cycle
+from equiforge.search.selection import Selection
 
 PROGRAMS = ("lora:small", "rmsnorm-mlp:small", "layernorm-gemm:small", "gqa-decode:small")
 
